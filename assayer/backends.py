@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assayer.llm import Llm
-from assayer.ports import Code, Embedder, FullTexts, Literature, ReferenceSource, Reranker, Web
+from assayer.ports import Code, Datasets, Embedder, FullTexts, Literature, ReferenceSource, Reranker, Web
 
 __all__ = ["Backends"]
 
@@ -18,6 +18,8 @@ class Backends:
     """None: no search of the web is configured."""
     code: Code | None = None
     """None: no host of code is configured."""
+    datasets: tuple[Datasets, ...] = ()
+    """Where data sets are searched."""
     reranker: Reranker | None = None
     """None: candidates are ranked by their embeddings alone."""
     reference_sources: tuple[ReferenceSource, ...] = ()

@@ -11,6 +11,7 @@ from assayer.models import (
     Absent,
     Codebase,
     CorpusFit,
+    Dataset,
     EvaluationId,
     FullText,
     Hit,
@@ -30,6 +31,7 @@ __all__ = [
     "CitationIds",
     "Clock",
     "Code",
+    "Datasets",
     "Embedder",
     "FullTexts",
     "Literature",
@@ -236,4 +238,18 @@ class Code(Protocol):
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
         """By `owner/name`, each as it was at the end of the window's last day; every one is in the answer, or why
         not."""
+        ...
+
+
+class Datasets(Protocol):
+    """A catalogue of data sets. Undated ones stay in whatever the window, as in Web."""
+
+    @property
+    def source(self) -> str:
+        """Its name in calls and reports."""
+        ...
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
+        """By title and description, published in the window; at most `limit` for each query, best first. Raises
+        SourceError."""
         ...

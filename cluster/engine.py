@@ -3,10 +3,12 @@
 import asyncio
 import datetime as dt
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from assayer import __version__
 from assayer.backends import Backends
@@ -26,7 +28,7 @@ from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
-from cluster.evidence_sources import LiteratureFactory, WebAndCodeFactory, open_literature
+from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
 from cluster.methods import METHODS, EvaluationMethod, MethodContext
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
@@ -34,13 +36,18 @@ from cluster.viewpoint_graphs import open_judge
 from index import CorpusFullTexts, CorpusVersionCache
 from index.memory_corpus import MemoryCorpus
 from index.versions.verification_cache import VerificationCache
-from orchestrator.store import Database, PgAnswerCache, PgRateLimits, PgReports
+from orchestrator.store import Database, PgAnswerCache, PgClaims, PgRateLimits, PgReports
+from orchestrator.store.llm_batches import PgBatchBook
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
-from workers.llm.chat_completion import LlmTransport
+from workers.llm import LlmSettings
 from workers.llm.fallback_llm import FallbackLlm
 from workers.llm.shared_admission import shared_transport
 from workers.reranking.reranker import CrossEncoderReranker
+
+if TYPE_CHECKING:
+    from workers.llm.batches.batch_tier import BatchTier
+    from workers.llm.client import EndpointTransport
 
 __all__ = ["METHODS", "Engine", "open_engine", "open_llm"]
 
@@ -67,6 +74,10 @@ class Engine:
     """Those that it was opened for, and why a method cannot run here whatever the corpus."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
+    _overnight_slots: asyncio.Semaphore
+    """Of evaluations that mostly wait for batches."""
+    _running: Counter[str]
+    """Evaluations by method."""
     bibliography: GrobidBibliography | None = None
     """Tells the references of an idea's PDF apart; None where no GROBID is configured."""
 
@@ -86,7 +97,7 @@ class Engine:
         entry = METHODS[method]
         if run_request.blind:
             idea = await asyncio.to_thread(blinded, idea)
-        async with self._slots:
+        async with self._slots if run_request.waits_until is None else self._overnight_slots:
             corpus = await self._corpus_of(entry, run_request.corpus)
             request = self._request(idea, method, cutoff, run_request, corpus)
             run = Run(
@@ -96,10 +107,12 @@ class Engine:
                 progress=progress,
                 budget=run_request.budget(self.settings.evaluation),
                 answers_of=run_request.answers_of,
+                waits_until=run_request.waits_until,
             )
             if run_request.corpus not in ("", corpus.version):
                 run.journal.record_dropped(*_CORPUS_VERSION_GONE)
             await run_request.begin(run.id, request)
+            self._running[method] += 1
             try:
                 found = await self._evaluate(entry, idea, run, self._context_of(entry, run, corpus))
                 evaluation = found._replace(report=released(found.report, self.settings.release))
@@ -109,6 +122,8 @@ class Engine:
                 _LOG.exception("evaluation %s of %s", run.id, idea.source)
                 message = f"assayer failed on this idea: {type(error).__name__}: {error}."
                 raise Defect(message, "Please report it.") from error
+            finally:
+                self._running[method] -= 1
             await self.evaluations.keep(evaluation.report, evaluation.papers, request)
             return evaluation
 
@@ -179,7 +194,9 @@ class Engine:
         return self.backends.reranker if method.reranks else None
 
     def _literature_of(self, method: EvaluationMethod) -> LiteratureFactory:
-        return self.literature if method.beyond_papers else replace(self.literature, web_and_code=WebAndCodeFactory())
+        return (
+            self.literature if method.beyond_papers else replace(self.literature, beyond_papers=BeyondPapersFactory())
+        )
 
     def _request(
         self, idea: Idea, method: str, cutoff: dt.date | None, run_request: RunRequest, corpus: CorpusWithFullTexts
@@ -254,15 +271,17 @@ async def open_engine(
     async with AsyncExitStack() as stack:
         embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
         corpora = await _corpora(settings, embedder, parts, unavailable, stack)
-        if isinstance(embedder, SentenceTransformerEmbedder) and not for_service:
-            embedder.preload()  # while the database starts
+        running = Counter[str]()
+        if isinstance(embedder, SentenceTransformerEmbedder):
+            embedder.share_processors(lambda: running.total() < 2)
+            if not for_service:
+                embedder.preload()  # while the database starts
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
         literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
         nothing = MemoryCorpus((), embedder)
-        shared = shared_transport(settings.llm, PgRateLimits(database), clock) if for_service and settings.llm else None
-        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, transport=shared)
+        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, for_service=for_service)
         yield Engine(
             settings=settings,
             backends=Backends(
@@ -279,6 +298,8 @@ async def open_engine(
             methods=unavailable.of,
             corpora=corpora,
             _slots=asyncio.Semaphore(settings.evaluation.concurrency),
+            _overnight_slots=asyncio.Semaphore(settings.overnight_places),
+            _running=running,
             bibliography=await stack.enter_async_context(open_bibliography(settings.grobid)),
         )
 
@@ -352,19 +373,32 @@ async def open_llm(
     embedder: Embedder,
     stack: AsyncExitStack,
     must_answer: bool = True,
-    transport: LlmTransport | None = None,
+    for_service: bool = False,
 ) -> Llm:
-    """The gateway, or the tasks' fallbacks where no model is configured. Without a `transport` it has the limits of the
-    endpoint for itself. Raises LlmUnavailable when nobody answers there and it must."""
+    """The gateway, or the tasks' fallbacks where no model is configured. That of a service shares the limits of the
+    endpoint with all its processes, and has batches. Raises LlmUnavailable when nobody answers there and it must."""
     if settings.llm is None:
         return FallbackLlm(embedder)
     from workers.llm.gateway import LlmGateway
 
-    gateway = await stack.enter_async_context(
-        LlmGateway(settings.llm, PgAnswerCache(database), SystemClock(), transport)
-    )
+    answers, clock = PgAnswerCache(database), SystemClock()
+    live = batches = None
+    if for_service:
+        live = shared_transport(settings.llm, PgRateLimits(database), clock)
+        if settings.llm.batch.enabled:
+            batches = await _open_batches(settings.llm, live, database, clock, stack)
+    gateway = await stack.enter_async_context(LlmGateway(settings.llm, answers, clock, live, batches))
     if settings.evaluation.max_usd is not None:
         gateway.require_prices()
     if must_answer:
         await gateway.reach()
     return gateway
+
+
+async def _open_batches(
+    settings: LlmSettings, live: "EndpointTransport", database: Database, clock: SystemClock, stack: AsyncExitStack
+) -> "BatchTier":
+    from workers.llm.batches.batch_tier import make_batch_tier
+
+    book = PgBatchBook(database, settings.endpoint)
+    return await stack.enter_async_context(make_batch_tier(settings, live, book, PgClaims(database), clock))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assayer.ports import Clock
 from cluster.engine import Engine
-from cluster.job_performer import make_worker
+from cluster.job_performer import make_performer, make_worker
 from cluster.settings import Settings
 from cluster.telemetry import trace_export
 from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
@@ -27,6 +27,8 @@ class Evaluator:
     """Any number of them, in any number of processes, share one database and need know nothing of each other."""
 
     worker: Worker
+    overnight: Worker
+    """With places of its own, for jobs that mostly wait."""
     deliverer: WebhookDeliverer
     chores: tuple[Chore, ...]
     lock: ChoreLock
@@ -37,12 +39,21 @@ class Evaluator:
         """Until it is cancelled; `drain` first."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.run())
+            group.create_task(self.overnight.run())
             group.create_task(self.deliverer.run())
             group.create_task(run_chores(self.chores, self.lock, self.longest_pause))
 
+    @property
+    def in_hand(self) -> int:
+        """Jobs that run here, overnight ones left out: those are given back at once."""
+        return self.worker.in_hand
+
     async def drain(self, seconds: float) -> None:
-        """Leases nothing more, lets what is in hand end within that time, and gives the rest back."""
-        await self.worker.drain(seconds)
+        """Leases nothing more, lets what is in hand end within that time, and gives the rest back; what waits for a
+        batch at once, as that would take hours."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.worker.drain(seconds))
+            group.create_task(self.overnight.drain(0))
 
 
 @asynccontextmanager
@@ -59,13 +70,16 @@ async def open_evaluator(
     jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
     leases, work, log = PgLeases(database, settings.queue), settings.work, PgAuditLog(database)
     await re_encrypt_secrets(outbox, cipher)
+    performer = make_performer(settings, database, engine)
+    parts = (settings, database, listener, performer)
     with trace_export(database) as traces:
         async with (
             listener.subscribe("assayer_jobs") as notifications,
             open_deliverer(settings.webhooks, outbox, cipher, _WakeOnFinishedJob(notifications), clock) as deliverer,
         ):
             yield Evaluator(
-                worker=make_worker(name, settings, database, listener, engine, batch_only),
+                worker=make_worker(name, *parts, batch_only),
+                overnight=make_worker(f"{name} overnight", *parts, overnight_only=True),
                 deliverer=deliverer,
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),

@@ -1,4 +1,6 @@
-"""What evaluations read, composed from the settings: corpus, remote literature sources, full texts, the web, code."""
+"""What evaluations read, composed from the settings: corpus, remote sources of literature, full texts, and beyond
+papers the web, code and data sets.
+"""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -8,7 +10,7 @@ from typing import TypeVar
 
 from assayer.backends import Backends
 from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
-from assayer.ports import Clock, Code, FullTexts, Web
+from assayer.ports import Clock, Code, Datasets, FullTexts, Web
 from assayer.run.run import Run
 from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedDocuments, SharedParts
 from cluster.settings import Settings
@@ -16,6 +18,9 @@ from index import CorpusFullTexts
 from orchestrator.store import Database, PgClaims, PgRateLimits, PgResponseCache
 from workers.code.adapter import CodeAdapter
 from workers.code.git_clone import GitCloner
+from workers.datasets.adapter import DatasetsAdapter, DatasetSource
+from workers.datasets.datacite import DataCite
+from workers.datasets.kaggle import Kaggle
 from workers.fetching.downloader import Downloader
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
@@ -28,7 +33,16 @@ from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
 from workers.remote.gateway import SourceGateway
 from workers.remote.request import JournalledFetcher, RequestContext, SourceFetcher
-from workers.sources import Arxiv, Crossref, LiteratureSource, LocatesPdfs, OpenAlex, SemanticScholar, Unpaywall
+from workers.sources import (
+    Arxiv,
+    Crossref,
+    GoogleScholar,
+    LiteratureSource,
+    LocatesPdfs,
+    OpenAlex,
+    SemanticScholar,
+    Unpaywall,
+)
 from workers.web.adapter import WebAdapter
 from workers.web.page_reader import PageReader
 from workers.web.search import WebSearch
@@ -36,35 +50,41 @@ from workers.web.search import WebSearch
 __all__ = [
     "PDF_LOCATORS",
     "RECORD_SOURCES",
+    "BeyondPapersFactory",
     "LiteratureFactory",
-    "WebAndCodeFactory",
     "document_store_url",
+    "open_beyond_papers",
     "open_literature",
-    "open_web_and_code",
 ]
 
 
 @dataclass(frozen=True)
-class WebAndCodeFactory:
-    """Beyond the literature. Made once; every evaluation gets its own view."""
+class BeyondPapersFactory:
+    """Beyond the literature: the web, code, data sets. Made once; every evaluation gets its own view."""
 
     web: Callable[[Run], Web] | None = None
     code: Callable[[Run], Code] | None = None
+    datasets: Mapping[str, Callable[[Run], Datasets]] = field(default_factory=dict)
 
     @property
     def version(self) -> list[str]:
         """What may be asked, for the request that a report answers."""
-        return [name for name, one in (("web", self.web), ("code", self.code)) if one is not None]
+        return [*(name for name, one in (("web", self.web), ("code", self.code)) if one is not None), *self.datasets]
 
 
-async def open_web_and_code(
+async def open_beyond_papers(
     settings: Settings, gateway: SourceFetcher, clock: Clock, stack: AsyncExitStack
-) -> WebAndCodeFactory:
+) -> BeyondPapersFactory:
     """Raises ConfigurationError where something is configured that the installation lacks."""
     storage = FileStorage(settings.full_texts.store or str(settings.home / "documents"))
-    return WebAndCodeFactory(
+
+    def on(name: str) -> bool:
+        return settings.sources[name].on
+
+    return BeyondPapersFactory(
         web=await _web(settings, gateway, storage, clock, stack) if settings.web.on else None,
         code=_code(settings, gateway, storage, clock) if settings.github.on else None,
+        datasets={name: _datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if on(name)},
     )
 
 
@@ -85,9 +105,18 @@ def _code(settings: Settings, gateway: SourceFetcher, storage: FileStorage, cloc
     )
 
 
+def _datasets(
+    settings: Settings, gateway: SourceFetcher, kind: Callable[[SourceFetcher], DatasetSource]
+) -> Callable[[Run], Datasets]:
+    return lambda run: DatasetsAdapter(kind(JournalledFetcher(gateway, run.journal)), _ask(settings, run))
+
+
 def _ask(settings: Settings, run: Run) -> RequestContext:
     return RequestContext(run.id, settings.literature.patience_seconds)
 
+
+DATASET_SOURCES: Mapping[str, Callable[[SourceFetcher], DatasetSource]] = {"kaggle": Kaggle, "datacite": DataCite}
+"""Catalogues of data sets, by the name of their settings."""
 
 Made = TypeVar("Made")
 
@@ -96,6 +125,7 @@ RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
     "openalex": OpenAlex,
     "crossref": Crossref,
     "arxiv": Arxiv,
+    "google_scholar": GoogleScholar,
 }
 """Sources of papers' records, by the name of their settings; the one first that is asked first where one is enough."""
 PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
@@ -127,8 +157,8 @@ class LiteratureFactory:
     """What determines which full texts are read."""
     own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
     """The same sources, as they are asked for an idea's own references."""
-    web_and_code: WebAndCodeFactory = field(default_factory=WebAndCodeFactory)
-    """The web and code, for methods that search them."""
+    beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
+    """The web, code and data sets, for methods that search them."""
 
     def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
         """As one evaluation sees it."""
@@ -136,15 +166,16 @@ class LiteratureFactory:
             backends,
             literature=self._federations(corpus).for_run(run),
             full_texts=self.full_texts(run, corpus),
-            web=self.web_and_code.web(run) if self.web_and_code.web else None,
-            code=self.web_and_code.code(run) if self.web_and_code.code else None,
+            web=self.beyond_papers.web(run) if self.beyond_papers.web else None,
+            code=self.beyond_papers.code(run) if self.beyond_papers.code else None,
+            datasets=tuple(make(run) for make in self.beyond_papers.datasets.values()),
             reference_sources=reference_sources(corpus, self.own_references, self.settings, run),
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
         """What determines the answers, as far as anybody can name it."""
         options = self.settings.model_dump() if self.sources else {}
-        more = {"outside": self.web_and_code.version} if self.web_and_code.version else {}
+        more = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version
         return {"literature": literature, "options": options, "full_texts": self.reading, **more}
 
@@ -160,7 +191,8 @@ async def open_literature(
     beyond_papers: bool = False,
     parts: SharedParts = NOTHING_SHARED,
 ) -> AsyncIterator[LiteratureFactory]:
-    """The web and code too, if a method searches `beyond_papers`. Raises ConfigurationError or StorageError."""
+    """The web, code and data sets too, if a method searches `beyond_papers`. Raises ConfigurationError or
+    StorageError."""
     on = {name: one for name, one in settings.sources.items() if one.on}
     async with AsyncExitStack() as stack:
         gateway = parts.remote if on else None
@@ -172,9 +204,9 @@ async def open_literature(
         records = {name: _per_run(make, gateway) for name, make in made.items() if gateway}
         own_references = {name: _per_run(make, gateway, "own_references") for name, make in made.items() if gateway}
         locators = [_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
-        web_and_code = WebAndCodeFactory()
+        outside = BeyondPapersFactory()
         if gateway and beyond_papers:
-            web_and_code = await open_web_and_code(settings, gateway, clock, stack)
+            outside = await open_beyond_papers(settings, gateway, clock, stack)
         yield LiteratureFactory(
             sources=records,
             settings=settings.literature,
@@ -183,7 +215,7 @@ async def open_literature(
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,
-            web_and_code=web_and_code,
+            beyond_papers=outside,
         )
 
 

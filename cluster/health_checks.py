@@ -18,16 +18,23 @@ from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.settings import Settings
 from index import Corpus
+from workers.datasets.adapter import DatasetSource
+from workers.datasets.datacite import DataCite
+from workers.datasets.kaggle import Kaggle
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
+from workers.llm import LlmSettings
 from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.batches.remote_batches import RemoteBatches
+from workers.llm.endpoint import EndpointClient
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.gateway import LlmGateway
 from workers.remote.gateway import SourceGateway
 from workers.remote.rate_limit import InMemoryRateLimitStore
 from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
 from workers.remote.response_cache import InMemoryResponseCache
-from workers.sources import Arxiv, Crossref, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
+from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
 
 __all__ = ["Finding", "run_health_checks"]
@@ -48,6 +55,8 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     yield await _database(settings)
     yield _corpus(settings)
     yield await _language_model(settings)
+    if settings.llm is not None and settings.llm.batch.enabled:
+        yield await _batches(settings.llm)
     yield _webhooks(settings)
     for finding in await check_remote_services(settings):
         yield finding
@@ -96,6 +105,19 @@ async def _language_model(settings: Settings) -> Finding:
             return Finding("language model", "broken", str(error))
 
 
+async def _batches(settings: LlmSettings) -> Finding:
+    """Of the endpoint, for overnight jobs."""
+    endpoint = EndpointClient(settings, SystemClock())
+    try:
+        await RemoteBatches(endpoint, settings.batch.window, settings.batch.most_bytes).reach()
+    except (TransientLlmFailure, PermanentLlmFailure) as failure:
+        text = f"{endpoint.address} has no batches: {failure}. Overnight jobs would ask it live, at the full price."
+        return Finding("batches of the language model", "broken", text)
+    finally:
+        await endpoint.aclose()
+    return Finding("batches of the language model", "ok", f"{endpoint.address} has batches for overnight jobs.")
+
+
 def _webhooks(settings: Settings) -> Finding:
     if settings.webhooks.keys:
         return Finding("webhooks", "ok", "secrets are encrypted with the first of ASSAYER_WEBHOOKS__KEYS.")
@@ -120,8 +142,16 @@ async def _finds_copies(remote: SourceFetcher, context: RequestContext) -> objec
     return await Unpaywall(remote).pdf_urls(_PROBED_PAPER, context)
 
 
+async def _searches_scholar(remote: SourceFetcher, context: RequestContext) -> object:
+    return await GoogleScholar(remote).search("research idea evaluation", 1, Window(), context)
+
+
 async def _searches_web(remote: SourceFetcher, context: RequestContext) -> object:
     return await WebSearch(remote).search("research idea evaluation", 1, Window(), context)
+
+
+def _searches_datasets(kind: Callable[[SourceFetcher], DatasetSource]) -> Probe:
+    return lambda remote, context: kind(remote).search("temperature", 1, Window(), context)
 
 
 async def _reads_rate_limit(remote: SourceFetcher, context: RequestContext) -> object:
@@ -142,8 +172,11 @@ _REMOTE_SERVICES = (
     _RemoteService("OpenAlex", "openalex", "OPENALEX", _resolves_paper(OpenAlex)),
     _RemoteService("Crossref", "crossref", "CROSSREF", _resolves_paper(Crossref)),
     _RemoteService("Unpaywall", "unpaywall", "UNPAYWALL", _finds_copies),
+    _RemoteService("Google Scholar", "google_scholar", "GOOGLE_SCHOLAR", _searches_scholar),
     _RemoteService("web search", "web", "WEB", _searches_web),
     _RemoteService("GitHub", "github", "GITHUB", _reads_rate_limit),
+    _RemoteService("Kaggle", "kaggle", "KAGGLE", _searches_datasets(Kaggle)),
+    _RemoteService("DataCite", "datacite", "DATACITE", _searches_datasets(DataCite)),
 )
 
 

@@ -1,6 +1,7 @@
 """Does the service's jobs with the engine, the ranker, the judges of rewards and the curator."""
 
 import asyncio
+import datetime as dt
 from dataclasses import dataclass, field
 from functools import partial
 from typing import assert_never
@@ -31,9 +32,9 @@ from orchestrator.jobs.requests import (
 from orchestrator.jobs.results import RankingResult
 from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgRewards
 from workers.documents import DocumentLimits
-from workers.documents.idea_reader import read_pdf_idea
+from workers.documents.document_ideas import read_document_idea
 
-__all__ = ["EnginePerformer", "make_worker"]
+__all__ = ["EnginePerformer", "make_performer", "make_worker"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class EnginePerformer:
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.pdfs_at_once))
+        object.__setattr__(self, "_parsers", asyncio.Semaphore(self.documents.documents_at_once))
 
     async def perform(self, lease: Lease, progress: Progress, on_start: OnStart) -> JobVerdict:
         with urgency(lease.priority == "interactive"):
@@ -62,6 +63,7 @@ class EnginePerformer:
             paid_usd=lease.paid_usd,
             paid_prompt_tokens=lease.paid_prompt_tokens,
             answers_of="" if self.engine.settings.evaluation.share_answers else lease.tenant,
+            waits_until=self._waits_until(lease),
             on_start=on_start,
         )
         match lease.request:
@@ -92,13 +94,19 @@ class EnginePerformer:
             case _:
                 assert_never(lease.request)
 
+    def _waits_until(self, lease: Lease) -> dt.datetime | None:
+        llm = self.engine.settings.llm
+        if llm is None or lease.priority != "overnight":
+            return None
+        return lease.submitted_at + dt.timedelta(seconds=llm.batch.deadline_seconds)
+
     async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
         """Raises Unreadable, or InputError where its text is no idea."""
         if lease.document is None:
             raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
-            return await read_pdf_idea(lease.document, source, self.documents.pdf, bibliography)
+            return await read_document_idea(lease.document, source, self.documents, bibliography)
 
 
 def _pinned_corpus(lease: Lease) -> str:
@@ -116,26 +124,30 @@ def _ranking_inputs(request: RankingRequest) -> RankingInputs:
     )
 
 
-def make_worker(
-    name: str,
-    settings: Settings,
-    database: Database,
-    listener: NotificationListener,
-    engine: Engine,
-    batch_only: bool = False,
-) -> Worker:
-    """Takes as many jobs at once as the settings allow."""
+def make_performer(settings: Settings, database: Database, engine: Engine) -> EnginePerformer:
     llm, embedder = engine.backends.llm, engine.backends.embedder
-    performer = EnginePerformer(
+    return EnginePerformer(
         engine,
         Ranker(settings, llm, embedder, engine.clock),
         RewardJobs(settings, RewardJudge(settings, llm, embedder, engine.clock), PgRewards(database)),
         CurationJobs(Curator(settings, llm, engine.clock), database),
         DocumentLimits(),
     )
+
+
+def make_worker(
+    name: str,
+    settings: Settings,
+    database: Database,
+    listener: NotificationListener,
+    performer: EnginePerformer,
+    batch_only: bool = False,
+    overnight_only: bool = False,
+) -> Worker:
+    """Takes as many jobs at once as the settings allow."""
     return Worker(
         name=name,
-        places=settings.evaluation.concurrency,
+        places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,
         performer=performer,
         leases=PgLeases(database, settings.queue),
         events=PgEvents(database),
@@ -143,4 +155,5 @@ def make_worker(
         settings=settings.work,
         lease_seconds=settings.queue.lease_seconds,
         batch_only=batch_only,
+        overnight_only=overnight_only,
     )

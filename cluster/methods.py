@@ -41,7 +41,7 @@ __all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodContext"
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
     scholareval.METHOD: "Soundness and contribution of an idea, each claim held against the literature it finds.",
     grapheval.METHOD: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
-    INNOEVAL: "A board of reviewers with different backgrounds judges the idea by what papers, web and code show.",
+    INNOEVAL: "A board of reviewers with different backgrounds judges the idea by papers, web, code and data sets.",
     SCICOMPANION: "A graph of the literature, grown step by step beside a notebook, and what the idea missed in it.",
 }
 """What each method is, in one line."""
@@ -77,7 +77,7 @@ class EvaluationMethod:
     reranks: bool = False
     """Whether it orders what it finds by the reranker, where one is configured."""
     beyond_papers: bool = False
-    """It searches the web and code too, where they are configured."""
+    """It searches the web, code and data sets too, where they are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:

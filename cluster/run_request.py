@@ -1,5 +1,6 @@
 """Who asks for a run, what it may spend, and how its id follows from all that determines its result."""
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,6 +48,8 @@ class RunRequest:
     """The tenant whose answers of language models alone may be used; empty: everybody's."""
     corpus: str = ""
     """The version of the corpus that an earlier attempt of the job began with; empty at the first."""
+    waits_until: dt.datetime | None = None
+    """Until then its questions to language models may wait for batches. No part of the run's id."""
     on_start: OnStart | None = None
     """Called once, before anything is done. What it raises ends the work."""
 

@@ -52,16 +52,19 @@ from orchestrator.store import (
 )
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
+from workers.documents.document_ideas import read_table
 
 __all__ = [
     "Service",
@@ -89,6 +92,7 @@ def api_services(
         jobs=PgJobs(database),
         events=PgEvents(database),
         ledger=PgLedger(database),
+        call_contents=PgCallContents(database),
         rewards=PgRewards(database),
         groups=PgRewardGroups(database),
         curations=PgItemOutcomes(database, CurationOutcome),
@@ -103,6 +107,7 @@ def api_services(
         assignments=PgAssignments(database, audit_log),
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
+        remarks=PgRemarks(database, audit_log),
         sessions=PgSessions(database, settings.access),
         sign_in_attempts=PgSignInAttempts(database, settings.access),
         identity_providers=_identity_providers(settings, clock),
@@ -120,11 +125,13 @@ def api_services(
         cipher=load_secret_cipher(settings),
         check_address=partial(check_webhook_address, settings.webhooks),
         batches=settings.batches,
+        read_table=read_table,
         group_seconds=settings.rewards.group_seconds,
         walks=settings.scicompanion,
         most_abstract_chars=settings.curation.abstract_chars,
         typical=typical_evaluations(settings.llm),
         blind=settings.evaluation.blind,
+        overnight=settings.llm is not None and settings.llm.batch.enabled,
     )
 
 

@@ -46,7 +46,10 @@ from workers.llm import LlmSettings
 from workers.remote.settings import (
     ArxivSettings,
     CrossrefSettings,
+    DataCiteSettings,
     GithubSettings,
+    GoogleScholarSettings,
+    KaggleSettings,
     OpenAlexSettings,
     SemanticScholarSettings,
     SourceSettings,
@@ -99,6 +102,8 @@ class EvaluationSettings(Frozen):
 class RankingSettings(RankingOptions):
     """How rankings are made, and what one of them may spend: it asks thousands of questions, an evaluation hundreds."""
 
+    analysed_ideas: int = Field(default=8, ge=0, le=12)
+    """Rankings of at most so many ideas end with an analysis of the group, for one call more. 0: none."""
     max_usd: float | None = Field(default=None, gt=0)
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
@@ -217,8 +222,11 @@ class Settings(BaseSettings):
     openalex: OpenAlexSettings = Field(default_factory=OpenAlexSettings)
     crossref: CrossrefSettings = Field(default_factory=CrossrefSettings)
     unpaywall: UnpaywallSettings = Field(default_factory=UnpaywallSettings)
+    google_scholar: GoogleScholarSettings = Field(default_factory=GoogleScholarSettings)
     web: WebSettings = Field(default_factory=WebSettings)
     github: GithubSettings = Field(default_factory=GithubSettings)
+    kaggle: KaggleSettings = Field(default_factory=KaggleSettings)
+    datacite: DataCiteSettings = Field(default_factory=DataCiteSettings)
     pages: PageSettings = Field(default_factory=PageSettings)
     code: CodeSettings = CodeSettings()
     fetching: FetchingSettings = FetchingSettings()
@@ -255,6 +263,12 @@ class Settings(BaseSettings):
         raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
 
     @property
+    def overnight_places(self) -> int:
+        """Overnight jobs that a process has in hand. Where batches have been switched off since they were submitted,
+        they are done one after the other."""
+        return self.llm.batch.evaluations_at_once if self.llm is not None and self.llm.batch.enabled else 1
+
+    @property
     def corpus_path(self) -> Path:
         return self.corpus.path or self.home / "corpus"
 
@@ -272,8 +286,11 @@ class Settings(BaseSettings):
             "crossref": self.crossref,
             "arxiv": self.arxiv,
             "unpaywall": self.unpaywall,
+            "google_scholar": self.google_scholar,
             "web": self.web,
             "github": self.github,
+            "kaggle": self.kaggle,
+            "datacite": self.datacite,
         }
 
     @classmethod

@@ -3,6 +3,7 @@
 Reading them loads neither a database driver nor a web framework.
 """
 
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
@@ -181,6 +182,8 @@ class WebhookDeliverySettings(Frozen):
 
 
 class ApiSettings(Frozen):
+    fonts: tuple[Path, ...] = ()
+    """Folders with more fonts for PDFs, for scripts that neither this machine's fonts nor those of Typst have."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000)
     """Of a JSON request: an idea has at most 400,000 characters."""
     max_upload_bytes: int = Field(default=64_000_000, ge=1_000)

@@ -24,6 +24,7 @@ __all__ = [
     "marker",
     "paper_of",
     "plain",
+    "point_labels",
     "relabel",
     "segments",
     "uncited_complaints",
@@ -111,7 +112,7 @@ def _in_text(text: str) -> Iterator[Label]:
         yield from map(Label, _ONE.findall(group))
 
 
-def _in_point(point: Point) -> Iterator[Label]:
+def point_labels(point: Point) -> Iterator[Label]:
     yield from _in_text(point.text)
     yield from (citation.label for citation in point.citations)
 
@@ -120,7 +121,7 @@ def cited_labels(assessment: Assessment) -> set[Label]:
     """Every label that the assessment uses: in texts, citations and readings."""
     labels = set(_in_text(assessment.statement))
     for point in assessment.points:
-        labels.update(_in_point(point))
+        labels.update(point_labels(point))
     for reading in assessment.readings:
         labels.update({reading.label, *_in_text(reading.text)})
     return labels

@@ -60,7 +60,7 @@ def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
 async def _by_comparisons(
     shown: Sequence[_Shown], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
 ) -> dict[IdeaId, float | Absent]:
-    changed = {"calls_per_idea": options.calls_per_candidate, "seed": options.seed}
+    changed = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
     found = (await rank_ideas([one.idea for one in shown], llm, run, ranking.model_copy(update=changed))).ranking
     if not found.judge.comparisons:
         return {one.idea.id: Absent(reason="No comparison of the candidates was answered.") for one in shown}

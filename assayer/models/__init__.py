@@ -111,7 +111,7 @@ from assayer.models.verdict import (
     Verdict,
     ViewpointEvidence,
 )
-from assayer.models.web_and_code import Codebase, Definition, Repository, SourceFile, WebPage, WebResult
+from assayer.models.web_and_code import Codebase, Dataset, Definition, Repository, SourceFile, WebPage, WebResult
 from assayer.models.window import OPEN, Window
 
 __all__ = [
@@ -142,6 +142,7 @@ __all__ = [
     "ContentKind",
     "CorpusFit",
     "Coverage",
+    "Dataset",
     "Decision",
     "Definition",
     "Dispute",

@@ -44,7 +44,7 @@ class Familiarity(Frozen):
 class Masking(Frozen):
     """What one reviewer did not see of one kind of knowledge."""
 
-    kind: Literal["literature", "web", "code"]
+    kind: Literal["literature", "web", "code", "data"]
     level: Level
     shown: int
     hidden: tuple[PaperId, ...]

@@ -73,6 +73,7 @@ Operation = Literal[
     "full_texts",
     "web",
     "code",
+    "datasets",
 ]
 
 

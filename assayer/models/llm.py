@@ -43,6 +43,8 @@ class CachedAnswer(Frozen):
     value: str
     """The validated output as JSON."""
     record: CallRecord
+    messages: tuple[Message, ...] = ()
+    """What was sent first, for people to read: it is stored with the answer, and not found with it again."""
 
 
 class LedgerRow(Frozen):

@@ -123,6 +123,39 @@ class Unread(Frozen):
     """Characters of each idea that the judge is shown."""
 
 
+class DimensionAnalysis(Frozen):
+    dimension: str
+    text: str
+    """Ideas are named by their ranks: `#3`."""
+
+
+class IdeaAnalysis(Frozen):
+    id: IdeaId
+    standing: str
+    """Why it stands where it does."""
+    to_rise: str
+    """What in its plan would have to change."""
+
+
+class CloseCall(Frozen):
+    """Two neighbours of which the comparisons do not tell which is better."""
+
+    higher: IdeaId
+    lower: IdeaId
+    decides: str
+    """What a person would have to find out."""
+
+
+class GroupAnalysis(Frozen):
+    """A small group seen together, written after the order was settled, from the judge's reasons alone."""
+
+    overview: str
+    by_dimension: tuple[DimensionAnalysis, ...]
+    ideas: tuple[IdeaAnalysis, ...]
+    """Best first."""
+    close_calls: tuple[CloseCall, ...]
+
+
 class Ranking(Frozen):
     schema_version: Literal[1] = 1
     id: RankingId
@@ -144,6 +177,8 @@ class Ranking(Frozen):
     texts alone."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
+    analysis: GroupAnalysis | Absent | None = None
+    """Of a small group; None where none was asked for."""
     stopped: Absent | None
     """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
     models: tuple[str, ...]

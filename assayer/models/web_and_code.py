@@ -49,6 +49,23 @@ class Repository(Frozen):
     """Last change of any branch; None: undated."""
 
 
+class Dataset(Frozen):
+    """What a catalogue says of a data set."""
+
+    key: str
+    """With its scheme: `kaggle:owner/name`, `doi:10.5061/…`."""
+    title: str
+    url: str
+    description: str
+    creators: tuple[str, ...] = ()
+    publisher: str = ""
+    """The repository or person that keeps it."""
+    licence: str = ""
+    downloads: int | None = None
+    published: dt.date | None = None
+    """Since when it is as it is found; None: undated."""
+
+
 class Definition(Frozen):
     """A function or class of a Python file."""
 

@@ -53,6 +53,8 @@ class RankingOptions(Frozen):
     """Of each idea in a prompt."""
     evidence_chars: int = Field(default=3_000, ge=500)
     """Of what a report found on one idea, where reports are used."""
+    analysed_ideas: int = Field(default=0, ge=0, le=12)
+    """Rankings of at most so many ideas end with an analysis of the group, for one call more. 0: none."""
     seed: int = 0
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas
+from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
 from assayer.ranking.known_comparisons import of_these_words
 from assayer.ranking.options import RankingOptions
@@ -93,18 +94,23 @@ async def rank_ideas(
     by_dimension = await asyncio.to_thread(
         lambda: {one.name: fit_strengths(_verdicts(progress, texts, one.name), seeds) for one in options.dimensions}
     )
+    ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut)
+    analysis = None
+    if len(ideas) <= options.analysed_ideas and progress.comparisons:
+        analysis = await analyse_group(ideas, ranked, progress.comparisons, llm, run, options)
     ranking = Ranking(
         id=RankingId(run.id),
         dimension=options.order_by,
         dimensions=options.dimensions,
         cut=cut,
         confidence=options.confidence,
-        ideas=await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut),
+        ideas=ranked,
         judge=judge_record(by_dimension[options.order_by], progress.handed_in, progress.failed, options.confidence),
         seeded=seeds is not None,
         blind=rules is not None,
         evidence=None if evidence is None else sum(1 for one in ideas if evidence.get(one.id)),
         unread=unread_text(ideas, options),
+        analysis=analysis,
         stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
         prompts=run.journal.prompts(),

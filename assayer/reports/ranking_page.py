@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.models import Absent, Blinding, suspicious_kinds
-from assayer.models.ranking import Band, Baseline, Comparison, RankedIdea, Ranking
+from assayer.models import Absent, Blinding, IdeaId, suspicious_kinds
+from assayer.models.ranking import Band, Baseline, Comparison, GroupAnalysis, RankedIdea, Ranking
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
@@ -62,6 +62,15 @@ class RankingPage:
         return tuple(
             BandGroup(band, title, tuple(one for one in ideas if one.band == band)) for band, title in BANDS.items()
         )
+
+    @property
+    def group_analysis(self) -> GroupAnalysis | None:
+        """None where none was asked for, or none came."""
+        return self.ranking.analysis if isinstance(self.ranking.analysis, GroupAnalysis) else None
+
+    @cached_property
+    def by_id(self) -> dict[IdeaId, RankedIdea]:
+        return {one.id: one for one in self.ranking.ideas}
 
     @cached_property
     def analyses(self) -> tuple[HeadToHeadTable, ...]:

@@ -102,6 +102,7 @@ OPERATIONS: dict[str, str] = {
     "full_texts": "full texts",
     "web": "web pages",
     "code": "code",
+    "datasets": "data sets",
 }
 
 FLAGS: dict[str, str] = {
@@ -129,10 +130,11 @@ MASKED: dict[MaskedKind, tuple[str, str]] = {
     "biography": ("biographical section", "biographical sections"),
 }
 
-FINDS: dict[Literal["literature", "web", "code"], tuple[str, str]] = {
+FINDS: dict[Literal["literature", "web", "code", "data"], tuple[str, str]] = {
     "literature": ("paper", "papers"),
     "web": ("web page", "web pages"),
     "code": ("repository", "repositories"),
+    "data": ("data set", "data sets"),
 }
 
 SEATS: dict[str, str] = {

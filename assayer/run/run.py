@@ -27,6 +27,8 @@ class Run:
     budget: Budget = field(default_factory=Budget)
     answers_of: str = ""
     """Whose answers of language models it may use and adds to: of all who have the same here. Empty: everybody's."""
+    waits_until: dt.datetime | None = None
+    """Until then its questions to language models may wait for a batch that costs less; None: somebody waits."""
     journal: Journal = field(default_factory=Journal)
     unread_characters: int = 0
     """Of the idea, beyond the length that prompts show."""

@@ -16,6 +16,8 @@ from benchmarks.chaos.running import KINDS, Chaos, run
 from benchmarks.chaos.telling import told
 from benchmarks.throughput.machine import machine
 
+__all__ = ["built_corpus", "main", "varied_texts"]
+
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _PROGRAM = Path(sys.executable).with_name("assayer")
 
@@ -29,7 +31,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o711)
-        outcome = asyncio.run(run(_chaos(options, options.corpus or _built(home / "corpus")), home))
+        outcome = asyncio.run(run(_chaos(options, options.corpus or built_corpus(home / "corpus")), home))
         if options.log:
             options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
     print(told(outcome))
@@ -57,7 +59,7 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
         seed=options.seed,
         ground=options.ground,
         kinds=tuple(options.kinds or KINDS[options.ground]),
-        texts=_texts(options.evaluations),
+        texts=varied_texts(options.evaluations),
         corpus=corpus,
         tenants=options.tenants,
         seconds=60 * options.minutes,
@@ -67,14 +69,14 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
     )
 
 
-def _texts(count: int) -> list[str]:
+def varied_texts(count: int) -> list[str]:
     """Of the examples, worded apart, so that no answer to one serves another."""
     files = sorted(file for file in (_EXAMPLES / "ideas").iterdir() if file.suffix in {".txt", ".md"})
     ideas = [file.read_text("utf-8") for file in files]
     return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]
 
 
-def _built(corpus: Path) -> Path:
+def built_corpus(corpus: Path) -> Path:
     environment = {**os.environ, "ASSAYER_CORPUS__PATH": str(corpus)}
     command = [str(_PROGRAM), "corpus", "build", str(_EXAMPLES / "corpus.jsonl")]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -14,12 +14,14 @@ from itertools import islice
 from assayer.models import Absent
 from assayer.plan_review.checklist import checklist
 from benchmarks.hidden_text.html_ways import HONEST_HTML_WAYS, HTML_WAYS
+from benchmarks.hidden_text.office_ways import HONEST_WORD_WAYS, ODT_WAYS, WORD_WAYS, as_odt, as_word
 from benchmarks.hidden_text.orders import ORDERS
 from benchmarks.hidden_text.pdf_pages import Page, as_pdf
 from benchmarks.hidden_text.pdf_ways import HONEST_PDF_WAYS, PDF_WAYS
 from benchmarks.hidden_text.sources import as_page, as_pdf_of, as_pdf_pages, ideas
 from benchmarks.quality.grapheval.data import DATA
 from workers.documents.limits import PdfLimits
+from workers.documents.office_reader import OfficeText, read_office
 from workers.documents.pdf_reader import pdf_text
 from workers.sandbox.page_extraction import extract_article
 
@@ -100,11 +102,39 @@ def _pages(copies: int) -> None:
     print(f"honest ways of pages: {found} false flags on {copies * len(HONEST_HTML_WAYS)} pages")
 
 
+async def _office(copies: int) -> None:
+    orders = list(ORDERS.values())
+    found = 0
+    for kind, ways, made in (("Word document", WORD_WAYS, as_word), ("OpenDocument text", ODT_WAYS, as_odt)):
+        tally = _Tally(kind)
+        for number, idea in enumerate(islice(ideas(), copies)):
+            clean, _ = await _office_text(made(idea))
+            for place, (name, way) in enumerate(ways.items()):
+                order = orders[(number + place) % len(orders)]
+                text, told = await _office_text(made(idea, way, order))
+                tally.add(name, order, text, " ".join(told), clean)
+        tally.tell()
+    for idea in islice(ideas(), copies):
+        for way in HONEST_WORD_WAYS.values():
+            found += len((await _office_text(as_word(idea, way, orders[0])))[1])
+    print(f"honest ways of Word documents: {found} false flags on {copies * len(HONEST_WORD_WAYS)} documents")
+
+
+async def _office_text(document: bytes) -> tuple[str, list[str]]:
+    """What it shows, and what it hides."""
+    read = await read_office(document, "The document")
+    if not isinstance(read, OfficeText):
+        raise TypeError("The document was read as a table.")
+    return "\n".join(text for _, text in read.paragraphs), [text for _, text in read.hidden]
+
+
 async def _honest(most: int) -> None:
     texts = ideas()[:most]
     pdfs = [bool((await pdf_text(as_pdf_of(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
     pages = [bool(extract_article(as_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
     print(f"\nhonest ideas: {sum(pdfs)} of {len(pdfs)} flagged as PDFs, {sum(pages)} of {len(pages)} as pages")
+    office = [bool((await _office_text(made(idea)))[1]) for idea in texts for made in (as_word, as_odt)]
+    print(f"honest ideas: {sum(office)} of {len(office)} flagged as Word documents and OpenDocument texts")
     real = sorted(DATA.glob("**/*.pdf"))
     flagged = [bool((await pdf_text(one.read_bytes(), PdfLimits(), one.name)).hidden) for one in real]
     print(f"real PDFs: {sum(flagged)} of {len(flagged)} flagged; real pages: there are none in the data")
@@ -117,6 +147,7 @@ def main() -> None:
     asked = parser.parse_args()
     asyncio.run(_pdfs(asked.copies))
     _pages(asked.copies)
+    asyncio.run(_office(asked.copies))
     asyncio.run(_honest(asked.honest))
 
 

@@ -28,7 +28,7 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.reference_lists import Planted, Proposal, corpus_works, proposals
 from cluster.clock import SystemClock
 from index import Corpus, build_corpus
-from workers.documents.idea_reader import read_pdf_idea
+from workers.documents.document_ideas import read_pdf_idea
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.full_texts.grobid_tei import parse_tei
 from workers.literature.reference_sources import reference_sources

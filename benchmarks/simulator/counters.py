@@ -38,6 +38,17 @@ class Stats(BaseModel):
     """Answers to a prompt that had been answered before, soundly or not."""
     repeated_prompts: int
     """Answers to a prompt that had already had a sound answer: somebody paid twice."""
+    batches: int
+    """Made, whatever came of them."""
+    batch_answers: int
+    """Lines of batches that were answered; they count as answers and tokens above as well."""
+    batch_prompt_tokens: int
+    batch_completion_tokens: int
+    billed_prompt_tokens: float
+    """Tokens of batches at their share of the price."""
+    billed_completion_tokens: float
+    repeated_batch_prompts: int
+    """Of the repeated prompts those of which one of the two answers was a batch's."""
     cpu_seconds: float
     """Of the simulator's process."""
 
@@ -49,6 +60,8 @@ class Seen:
     attempts: int = 0
     answered: bool = False
     soundly: bool = False
+    by_batch: bool = False
+    """Whether a sound answer was a batch's."""
 
 
 @dataclass
@@ -65,6 +78,11 @@ class Counters:
     peak_in_flight: int = 0
     repeated_answers: int = 0
     repeated_prompts: int = 0
+    batches: int = 0
+    batch_answers: int = 0
+    repeated_batch_prompts: int = 0
+    batch_prompt_tokens: int = 0
+    batch_completion_tokens: int = 0
     by_status: Counter[int] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
     prompts: dict[bytes, Seen] = field(default_factory=dict)
@@ -85,7 +103,13 @@ class Counters:
         self.in_flight -= 1
 
     def delivered(
-        self, seen: Seen, sound: bool, prompt_tokens: int, completion_tokens: int, sampled: bool = False
+        self,
+        seen: Seen,
+        sound: bool,
+        prompt_tokens: int,
+        completion_tokens: int,
+        sampled: bool = False,
+        by_batch: bool = False,
     ) -> None:
         """One answer went out whole. A sampled one repeats nothing: another sample is meant to be paid for."""
         self.answered += 1
@@ -94,10 +118,17 @@ class Counters:
         self.completion_tokens += completion_tokens
         self.repeated_answers += seen.answered and not sampled
         self.repeated_prompts += seen.soundly and not sampled
+        self.repeated_batch_prompts += seen.soundly and not sampled and (by_batch or seen.by_batch)
         seen.answered = True
         seen.soundly = seen.soundly or sound
+        if by_batch:
+            seen.by_batch = seen.by_batch or sound
+            self.batch_answers += 1
+            self.batch_prompt_tokens += prompt_tokens
+            self.batch_completion_tokens += completion_tokens
 
-    def stats(self) -> Stats:
+    def stats(self, batch_price_share: float) -> Stats:
+        saved = 1 - batch_price_share
         return Stats(
             requests=self.requests,
             answered=self.answered,
@@ -114,5 +145,12 @@ class Counters:
             distinct_prompts=len(self.prompts),
             repeated_answers=self.repeated_answers,
             repeated_prompts=self.repeated_prompts,
+            batches=self.batches,
+            repeated_batch_prompts=self.repeated_batch_prompts,
+            batch_answers=self.batch_answers,
+            batch_prompt_tokens=self.batch_prompt_tokens,
+            batch_completion_tokens=self.batch_completion_tokens,
+            billed_prompt_tokens=self.prompt_tokens - saved * self.batch_prompt_tokens,
+            billed_completion_tokens=self.completion_tokens - saved * self.batch_completion_tokens,
             cpu_seconds=round(time.process_time() - self._cpu_before, 3),
         )

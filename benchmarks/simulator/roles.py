@@ -31,6 +31,7 @@ _ROLES: dict[str, Role] = {
     "literature": "query",
     "web": "query",
     "code": "query",
+    "data": "query",
     "question": "question",
     "idea": "plan",
     "statement": "statement",

@@ -1,16 +1,18 @@
-"""The HTTP side: chat completions and models under /v1, knobs and counters under /_simulator."""
+"""The HTTP side: chat completions, models, files and batches under /v1, knobs and counters under /_simulator."""
 
 import asyncio
 import json
 import time
 from dataclasses import dataclass, field
-from http import HTTPStatus
+from typing import Any
 
 from aiohttp import web
 from pydantic import ValidationError
 
 from benchmarks.simulator import prompt
 from benchmarks.simulator.answers import Made, compose, tokens
+from benchmarks.simulator.batch_jobs import LineAnswer
+from benchmarks.simulator.batches import BatchDoor
 from benchmarks.simulator.counters import Counters, Seen
 from benchmarks.simulator.dice import Throw, prompt_key, throw
 from benchmarks.simulator.protocol import (
@@ -23,6 +25,7 @@ from benchmarks.simulator.protocol import (
     rate_limited,
     server_error,
 )
+from benchmarks.simulator.replies import refusal
 from benchmarks.simulator.settings import HARMLESS, Settings
 
 __all__ = ["Endpoint"]
@@ -44,6 +47,7 @@ class Endpoint:
                 web.post("/v1/chat/completions", self.chat),
                 web.get("/v1/models", self.models),
                 web.get("/v1/models/{model}", self.model),
+                *BatchDoor(self).routes(),
                 web.get("/_simulator/stats", self.stats),
                 web.post("/_simulator/reset", self.reset),
                 web.get("/_simulator/settings", self.read_settings),
@@ -66,7 +70,7 @@ class Endpoint:
             return await self._admitted(request, call, arrived)
         except ApiError as error:
             self.counters.by_status[error.status] += 1
-            return _refusal(error)
+            return refusal(error)
         except (asyncio.CancelledError, ConnectionError):
             self.counters.abandoned += 1
             raise
@@ -111,11 +115,30 @@ class Endpoint:
         self._count(call, made, drawn, seen, cut)
         return response
 
+    def answer_line(self, body: dict[str, Any]) -> LineAnswer:
+        """One request of a batch: counted as if it had come alone; nothing but its words can go wrong here."""
+        try:
+            call = parse(json.dumps(body).encode(), self.settings)
+        except ApiError as error:
+            return LineAnswer(error.status, json.loads(error.body))
+        key = prompt_key(call.model, call.messages)
+        seen = self.counters.prompts.setdefault(key, Seen())
+        drawn = throw(self.settings, key, seen.attempts)
+        seen.attempts += 1
+        if call.sampled:
+            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
+        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
+        self._count(call, made, drawn._replace(slow=False), seen, cut, by_batch=True)
+        name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
+        return LineAnswer(200, json.loads(completion(call, made, name, int(time.time()))))
+
     def compose(self, call: ChatCall, drawn: Throw) -> Made:
         """What the model says."""
         return compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
 
-    def _count(self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool) -> None:
+    def _count(
+        self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool, *, by_batch: bool = False
+    ) -> None:
         counters = self.counters
         counters.streamed += call.stream
         counters.cut_by_max_tokens += cut
@@ -123,7 +146,7 @@ class Endpoint:
         if made.fault is not None:
             counters.injected[made.fault] += 1
         sound = not cut and (made.fault is None or made.fault in HARMLESS)
-        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled)
+        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled, by_batch)
 
     async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
         """Cuts the connection: before the first byte, or in the middle of the body."""
@@ -142,7 +165,7 @@ class Endpoint:
         try:
             authorise(request.headers.get("Authorization"), self.settings.api_key)
         except ApiError as error:
-            return _refusal(error)
+            return refusal(error)
         return web.json_response({"object": "list", "data": [_model(one) for one in self.settings.models]})
 
     async def model(self, request: web.Request) -> web.Response:
@@ -150,18 +173,18 @@ class Endpoint:
         try:
             authorise(request.headers.get("Authorization"), self.settings.api_key)
         except ApiError as error:
-            return _refusal(error)
+            return refusal(error)
         if name not in self.settings.models:
             missing = f"The model '{name}' does not exist"
-            return _refusal(ApiError(404, missing, param="model", code="model_not_found"))
+            return refusal(ApiError(404, missing, param="model", code="model_not_found"))
         return web.json_response(_model(name))
 
     async def stats(self, request: web.Request) -> web.Response:
-        return web.json_response(text=self.counters.stats().model_dump_json())
+        return web.json_response(text=self.counters.stats(self.settings.batch_price_share).model_dump_json())
 
     async def reset(self, request: web.Request) -> web.Response:
         """Forgets counts and prompts; answers with the counts as they were."""
-        last = self.counters.stats()
+        last = self.counters.stats(self.settings.batch_price_share)
         self.counters.reset()
         return web.json_response(text=last.model_dump_json())
 
@@ -174,29 +197,15 @@ class Endpoint:
             changes = json.loads(await request.read())
             self.settings = Settings.model_validate({**self.settings.model_dump(), **changes})
         except (ValidationError, ValueError, TypeError) as error:
-            return _refusal(ApiError(400, f"These settings cannot be used: {error}"))
+            return refusal(ApiError(400, f"These settings cannot be used: {error}"))
         return await self.read_settings(request)
 
     async def nowhere(self, request: web.Request) -> web.Response:
-        return _refusal(ApiError(404, f"Invalid URL ({request.method} {request.path})"))
+        return refusal(ApiError(404, f"Invalid URL ({request.method} {request.path})"))
 
 
 def _model(name: str) -> dict[str, str | int]:
     return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "simulator"}
-
-
-def _refusal(error: ApiError) -> web.Response:
-    kind = "application/json" if error.body.startswith(b"{") else "text/html"
-    headers = {"x-request-id": "req_simulator"}
-    if error.retry_after is not None:
-        headers["Retry-After"] = f"{error.retry_after:g}"
-    return web.Response(
-        body=error.body,
-        status=error.status,
-        reason=HTTPStatus(error.status).phrase,
-        content_type=kind,
-        headers=headers,
-    )
 
 
 def _whole(request: web.Request, body: bytes, arrived: float) -> web.Response:

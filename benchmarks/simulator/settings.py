@@ -57,11 +57,27 @@ class Settings(BaseModel):
     no_json_schema: bool = Field(default=False, description="400 on response_format json_schema")
 
     no_json_object: bool = Field(default=False, description="400 on response_format json_object")
+    batch_seconds: float = Field(default=20.0, ge=0, description="how long a batch takes from its creation to its end")
+    batch_window_seconds: float | None = Field(
+        default=None, gt=0, description="how long a completion window lasts here; none: as long as it says"
+    )
+    batch_line_error_rate: Rate = Field(default=0.0, description="share of a batch's lines that end in its error file")
+    batch_failed_rate: Rate = Field(default=0.0, description="share of batches that fail their validation")
+    batch_stall_rate: Rate = Field(default=0.0, description="share of batches that stop half-way until they expire")
+    batch_cancelled_rate: Rate = Field(default=0.0, description="share of batches that somebody cancels half-way")
+    batch_lost_reply_rate: Rate = Field(
+        default=0.0, description="share of files and batches that are made, and their maker told 502"
+    )
+    batch_most_requests: int = Field(default=50_000, ge=1, description="lines of a batch's file")
+    batch_most_bytes: int = Field(default=200 * 2**20, ge=1, description="of a batch's file")
+    batch_price_share: Rate = Field(default=0.5, description="what a token of a batch costs over what it costs live")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.rate_limit_rate + self.server_error_rate + self.drop_rate > 1:
             raise ValueError("rate_limit_rate, server_error_rate and drop_rate together exceed 1")
+        if self.batch_failed_rate + self.batch_stall_rate + self.batch_cancelled_rate > 1:
+            raise ValueError("batch_failed_rate, batch_stall_rate and batch_cancelled_rate together exceed 1")
         if any(weight <= 0 for weight in self.answer_faults.values()):
             raise ValueError("weights in answer_faults must be above 0; leave a kind out to switch it off")
         return self

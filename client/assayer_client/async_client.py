@@ -12,7 +12,7 @@ import httpx2
 from pydantic import BaseModel
 from tenacity import AsyncRetrying
 
-from assayer_client import batches, comparisons, evaluations, rankings
+from assayer_client import batches, comparisons, contestation, evaluations, printed, rankings
 from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
 from assayer_client.comparisons import ComparisonResource
 from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
@@ -113,6 +113,18 @@ class AsyncClient(Operations):
     async def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
         return await self._saved(batches.results(batch, format), target)
+
+    async def save_brief(self, job: str, target: Path) -> Path:
+        """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""
+        return await self._saved(printed.brief(job), target)
+
+    async def save_dossier(self, batch: str, target: Path, *, ranking: str = "") -> Path:
+        """What came of a batch, as PDF, in the order of a ranking or by score."""
+        return await self._saved(printed.dossier(batch, ranking), target)
+
+    async def save_contestation(self, job: str, target: Path) -> Path:
+        """What an applicant is given who contests an evaluation, as PDF."""
+        return await self._saved(contestation.contestation_pdf(job), target)
 
     async def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
         """A comparison with its verdict. Raises TimeoutError."""

@@ -157,6 +157,8 @@ class BatchSummary(Resource):
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
+    waiting: str | None = None
+    """Why the first of its queued evaluations does not run yet; null when none is queued."""
 
 
 class RetriedBatch(Resource):

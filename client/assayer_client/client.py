@@ -11,7 +11,7 @@ import httpx2
 from pydantic import BaseModel
 from tenacity import Retrying
 
-from assayer_client import batches, comparisons, evaluations, rankings
+from assayer_client import batches, comparisons, contestation, evaluations, printed, rankings
 from assayer_client.batches import BatchResource, BatchSummary, ResultsFormat
 from assayer_client.comparisons import ComparisonResource
 from assayer_client.curation import CURATIONS, PROPOSALS, SCORES
@@ -111,6 +111,18 @@ class Client(Operations):
     def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
         return self._saved(batches.results(batch, format), target)
+
+    def save_brief(self, job: str, target: Path) -> Path:
+        """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""
+        return self._saved(printed.brief(job), target)
+
+    def save_dossier(self, batch: str, target: Path, *, ranking: str = "") -> Path:
+        """What came of a batch, as PDF, in the order of a ranking or by score."""
+        return self._saved(printed.dossier(batch, ranking), target)
+
+    def save_contestation(self, job: str, target: Path) -> Path:
+        """What an applicant is given who contests an evaluation, as PDF."""
+        return self._saved(contestation.contestation_pdf(job), target)
 
     def wait_for_comparison(self, job: str, *, seconds: float | None = None) -> ComparisonResource:
         """A comparison with its verdict. Raises TimeoutError."""

@@ -14,6 +14,7 @@ from assayer_client.resources import (
     Event,
     JobState,
     Limits,
+    LivePriority,
     Page,
     Priority,
     Problem,
@@ -83,7 +84,7 @@ class ComparisonBody(Body):
     """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
     service is set otherwise."""
     limits: Limits = Limits()
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class AcceptedComparison(Resource):

@@ -6,7 +6,17 @@ from typing import Literal
 from assayer_client.evaluations import IdeaBody
 from assayer_client.item_jobs import ItemCalls, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
-from assayer_client.resources import Absent, Body, JobState, Limits, Priority, Problem, PromptVersion, Resource
+from assayer_client.resources import (
+    Absent,
+    Body,
+    JobState,
+    Limits,
+    LivePriority,
+    Priority,
+    Problem,
+    PromptVersion,
+    Resource,
+)
 
 PaperKind = Literal["new_idea", "survey", "evaluation"]
 
@@ -224,7 +234,7 @@ class CurationBody(Body):
     """1 to 1,000; those with the same words are done once."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class QuestionBody(Body):
@@ -242,7 +252,7 @@ class ProposalBody(Body):
     """How the candidates of each question are put in order; None: not at all."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class ScoredIdeaBody(Body):
@@ -260,7 +270,7 @@ class ScoreBody(Body):
     """Mask names, affiliations and the like before the judge sees the ideas; None: as the service is set."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 CURATIONS = ItemCalls[CurationBody, AcceptedItems, CurationResource, CurationOutcome](

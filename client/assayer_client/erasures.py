@@ -1,5 +1,6 @@
 """Erasure: all that is stored of one applicant, or of one batch, deleted everywhere at once."""
 
+import datetime as dt
 from typing import Literal
 
 from assayer_client.requests import ApiCall, path, reads
@@ -36,9 +37,35 @@ class Erasure(Resource):
     """Rows of batches that held no usable idea: their names and reasons."""
     batch: str | None
     """Itself deleted."""
+    proof: int | None
+    """Number of its entry in the audit log; None for a dry run."""
+
+
+class ErasureProof(Resource):
+    """That something was erased, and that nothing of it is stored."""
+
+    number: int
+    at: dt.datetime
+    by: str
+    role: str
+    about: str
+    """The batch, or `an applicant`, who is not named."""
+    things: tuple[str, ...]
+    """Ids of all that was deleted."""
+    words_erased: int
+    hash: str
+    still_stored: tuple[str, ...]
+    """Of these ids, those that are still there: none, where all went well."""
+    checked_at: dt.datetime
+    tip: str
 
 
 def erase_everywhere(body: ErasureBody) -> ApiCall[Erasure]:
     """Deletes all that is stored of an idea or a batch, also the rankings and comparisons that hold it. Nothing brings
     it back; ask with `dry_run` first."""
     return ApiCall("POST", path("erasures"), reads(Erasure), body=body)
+
+
+def erasure_proof(number: int) -> ApiCall[ErasureProof]:
+    """By the `proof` of what was erased."""
+    return ApiCall("GET", path("erasures", str(number)), reads(ErasureProof))

@@ -65,6 +65,8 @@ class Evaluation(Resource):
     id: str
     state: JobState
     title: str
+    source: str
+    """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`; or empty."""
     flags: tuple[str, ...] = ()
     """What is suspicious in the texts, for people to look at."""
     priority: Priority
@@ -101,10 +103,16 @@ def evaluation(job: str) -> ApiCall[Evaluation]:
 
 
 def evaluations(
-    *, state: JobState | None = None, batch: str | None = None, after: str | None = None, limit: int = 50
+    *,
+    state: JobState | None = None,
+    batch: str | None = None,
+    source: str | None = None,
+    after: str | None = None,
+    limit: int = 50,
 ) -> ApiCall[Page[Evaluation]]:
-    """One's own, the newest first; `after` is `next` of the page before."""
-    query = {"state": state, "batch": batch, "after": after, "limit": limit}
+    """One's own, the newest first; `after` is `next` of the page before, `source` the sender's name: all of it, the id
+    of a row, or a file's name."""
+    query = {"state": state, "batch": batch, "source": source, "after": after, "limit": limit}
     return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
 
 

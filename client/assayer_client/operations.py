@@ -8,9 +8,11 @@ from assayer_client import accounts as account_calls
 from assayer_client import audit_log as audit_calls
 from assayer_client import batches as batch_calls
 from assayer_client import comparisons as comparison_calls
+from assayer_client import contestation as contestation_calls
 from assayer_client import corpus as corpus_calls
 from assayer_client import erasures as erasure_calls
 from assayer_client import evaluations as evaluation_calls
+from assayer_client import model_calls as model_calls_of
 from assayer_client import people as people_calls
 from assayer_client import rankings as ranking_calls
 from assayer_client import references as reference_calls
@@ -66,10 +68,13 @@ class Operations:
     report_text = Operation(evaluation_calls.report_text)
     graph_text = Operation(evaluation_calls.graph_text)
     timeline = Operation(evaluation_calls.timeline)
+    model_calls = Operation(model_calls_of.model_calls)
+    model_call = Operation(model_calls_of.model_call)
     cancel = Operation(evaluation_calls.cancel)
     retry = Operation(evaluation_calls.retry)
     erase = Operation(evaluation_calls.erase)
     erase_everywhere = Operation(erasure_calls.erase_everywhere)
+    erasure_proof = Operation(erasure_calls.erasure_proof)
     audit_entries = Operation(audit_calls.audit_entries)
     audit_tip = Operation(audit_calls.audit_tip)
     invite = Operation(people_calls.invite)
@@ -89,6 +94,9 @@ class Operations:
     opinions = Operation(reviewing_calls.opinions)
     judge_point = Operation(reviewing_calls.judge_point)
     judgements = Operation(reviewing_calls.judgements)
+    contestation = Operation(contestation_calls.contestation)
+    remark = Operation(reviewing_calls.remark)
+    remarks = Operation(reviewing_calls.remarks)
     panel = Operation(reviewing_calls.panel)
     override_score = Operation(reviewing_calls.override_score)
     sign_off = Operation(reviewing_calls.sign_off)

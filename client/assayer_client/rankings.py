@@ -19,6 +19,7 @@ from assayer_client.resources import (
     FaultCount,
     JobState,
     Limits,
+    LivePriority,
     Page,
     Priority,
     Problem,
@@ -116,6 +117,39 @@ class Baseline(Resource):
     """Labelled ideas that are among the ranked ones and taught nothing."""
 
 
+class DimensionAnalysis(Resource):
+    dimension: str
+    text: str
+    """Ideas are named by their ranks: `#3`."""
+
+
+class IdeaAnalysis(Resource):
+    id: str
+    standing: str
+    """Why it stands where it does."""
+    to_rise: str
+    """What in its plan would have to change."""
+
+
+class CloseCall(Resource):
+    """Two neighbours of which the comparisons do not tell which is better."""
+
+    higher: str
+    lower: str
+    decides: str
+    """What a person would have to find out."""
+
+
+class GroupAnalysis(Resource):
+    """A small group seen together, written after the order was settled, from the judge's reasons alone."""
+
+    overview: str
+    by_dimension: tuple[DimensionAnalysis, ...]
+    ideas: tuple[IdeaAnalysis, ...]
+    """Best first."""
+    close_calls: tuple[CloseCall, ...]
+
+
 class Ranking(Resource):
     schema_version: int = 1
     id: str
@@ -137,6 +171,8 @@ class Ranking(Resource):
     texts alone."""
     unread: Unread | None = None
     """None when the judge was shown every idea to its end."""
+    analysis: GroupAnalysis | Absent | None = None
+    """Of a small group; None where none was asked for."""
     stopped: Absent | None
     """Why fewer pairs were asked than the budget of calls allowed; None when they all were."""
     models: tuple[str, ...]
@@ -177,7 +213,7 @@ class RankingBody(Body):
     """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
     service is set otherwise. Ideas of a batch that was judged blind are masked whatever the service is set to."""
     limits: Limits = Limits()
-    priority: Priority = "batch"
+    priority: LivePriority = "batch"
 
     @model_validator(mode="after")
     def _has_ideas_once(self) -> Self:

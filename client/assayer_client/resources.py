@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict
 T = TypeVar("T")
 
 JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
-Priority = Literal["interactive", "batch"]
+LivePriority = Literal["interactive", "batch"]
+Priority = Literal[LivePriority, "overnight"]
 TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
 """States that last."""
 

@@ -40,6 +40,10 @@ class OverrideBody(Body):
     reason: str
 
 
+class RemarkBody(Body):
+    text: str
+
+
 class SignOffBody(Body):
     note: str = ""
     despite_missing: bool = False
@@ -135,6 +139,18 @@ class ScoreOverride(Resource):
     reason: str
     by: str
     name: str
+    at: dt.datetime
+
+
+class Remark(Resource):
+    """What somebody added about a proposal; it stays as it is."""
+
+    id: int
+    evaluation: str
+    by: str
+    name: str
+    role: Literal["owner", "officer", "reviewer", "auditor"]
+    text: str
     at: dt.datetime
 
 
@@ -254,6 +270,16 @@ def judgements(evaluation: str) -> ApiCall[Page[PointJudgement]]:
 def panel(batch: str) -> ApiCall[Panel]:
     """The opinions on a batch, and how far reviewers agree."""
     return ApiCall("GET", path("batches", batch, "panel"), reads(Panel))
+
+
+def remark(evaluation: str, body: RemarkBody) -> ApiCall[Remark]:
+    """It cannot be taken back."""
+    return ApiCall("POST", path("evaluations", evaluation, "remarks"), reads(Remark), body=body)
+
+
+def remarks(evaluation: str) -> ApiCall[Page[Remark]]:
+    """The oldest first, all of them."""
+    return ApiCall("GET", path("evaluations", evaluation, "remarks"), reads(Page[Remark]))
 
 
 def override_score(evaluation: str, body: OverrideBody) -> ApiCall[ScoreOverride]:

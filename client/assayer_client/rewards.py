@@ -12,6 +12,7 @@ from assayer_client.resources import (
     Body,
     JobState,
     Limits,
+    LivePriority,
     Priority,
     Problem,
     PromptVersion,
@@ -134,7 +135,7 @@ class RewardsBody(Body):
     composition: Composition | None = None
     """A debate of one's own, in place of a judge by name."""
     limits: Limits = Limits()
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class RewardsLinks(Resource):

@@ -155,7 +155,7 @@ class Familiarity(Resource):
 class Masking(Resource):
     """What one reviewer did not see of one kind of knowledge."""
 
-    kind: Literal["literature", "web", "code"]
+    kind: Literal["literature", "web", "code", "data"]
     level: int
     shown: int
     hidden: tuple[str, ...]

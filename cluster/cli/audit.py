@@ -50,7 +50,8 @@ class _AuditOutcome(NamedTuple):
 
 def audit(
     paths: Annotated[
-        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+        list[Path],
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
     ],
     method: Annotated[str, typer.Option(help="The evaluation method to be audited.")] = "scholareval",
     attributes: Annotated[

@@ -1,12 +1,14 @@
 """`assayer erase`: all that the service has stored of one applicant, or of one batch."""
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile
+from cluster.cli.output import write_files
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
@@ -22,6 +24,7 @@ def erase(
         str | None, typer.Option(help="What the idea was called when it was sent: a file's name, the id in its row.")
     ] = None,
     batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
+    proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
     profile: WithProfile = PROFILES[0],
 ) -> None:
@@ -39,6 +42,12 @@ def erase(
             typer.confirm("Delete all of this? Nothing brings it back.", abort=True, err=True)
         gone = client.erase_everywhere(ErasureBody(source=source, batch=batch))
         remark(f"Deleted: {_counted(gone)}.")
+        if gone.proof is None:
+            return
+        remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
+        if proof is not None:
+            write_files({proof: client.erasure_proof(gone.proof).model_dump_json(indent=2) + "\n"})
+            typer.echo(proof)
 
 
 def _show(found: "Erasure") -> None:

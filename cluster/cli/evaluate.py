@@ -65,7 +65,8 @@ class EvaluationOutcome(NamedTuple):
 
 def evaluate(
     paths: Annotated[
-        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+        list[Path],
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
     ],
     method: Annotated[
         str,

@@ -28,6 +28,7 @@ class FetchFormat(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
     parquet = "parquet"
+    pdf = "pdf"
 
 
 _REPORTS = {FetchFormat.html: "text/html", FetchFormat.md: "text/markdown", FetchFormat.json: "application/json"}
@@ -48,7 +49,8 @@ def fetch(
         list[FetchFormat] | None,
         typer.Option(
             "--format",
-            help="May be repeated. html, md, json: each report; jsonl, csv, parquet: a batch's table; csv: a ranking.",
+            help="May be repeated. html, md, json: each report; pdf: each on two pages, and a batch's dossier; "
+            "jsonl, csv, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
     profile: WithProfile = PROFILES[0],
@@ -74,8 +76,12 @@ def fetch(
 
 def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
+        if format == FetchFormat.pdf:
+            yield client.save_brief(job, stem.with_name(f"{stem.name}.{format}"))
+            continue
         if format not in _REPORTS:
-            raise InputError(f"Reports are not available as {format}.", f"Choose from {', '.join(_REPORTS)}.")
+            choice = ", ".join([*_REPORTS, FetchFormat.pdf])
+            raise InputError(f"Reports are not available as {format}.", f"Choose from {choice}.")
         yield _write(stem, format, client.report_text(job, _REPORTS[format]))
 
 
@@ -90,7 +96,9 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
     for format in formats:
         if format in _TABLES:
             yield client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
-    reports = [format for format in formats if format in _REPORTS]
+        elif format == FetchFormat.pdf:
+            yield client.save_dossier(batch, out / f"{batch}.{format}")
+    reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
     if reports:
         for job in client.each(client.evaluations, state="done", batch=batch, limit=_PAGE):
             yield from _reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports)

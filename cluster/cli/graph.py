@@ -147,7 +147,8 @@ def train(
 @app.command()
 def evaluate(
     paths: Annotated[
-        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+        list[Path],
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
     ],
     cutoff: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: outcomes that became known later are not used.")

@@ -30,6 +30,9 @@ def list(
     state: Annotated[
         str | None, typer.Option(help="Only evaluations that are queued, running, done, failed, dead or cancelled.")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
     profile: WithProfile = PROFILES[0],
 ) -> None:
@@ -38,9 +41,9 @@ def list(
     if batch is not None:
         kind_of(batch, "batch")
     with service(profile) as client:
-        if batch is None and wanted is None:
+        if batch is None and wanted is None and source is None:
             _show_batches(islice(client.each(client.batches), limit))
-        _show_evaluations(client, wanted, batch, limit)
+        _show_evaluations(client, wanted, batch, source, limit)
 
 
 def _state(given: str | None) -> "JobState | None":
@@ -68,15 +71,16 @@ def _show_batches(batches: "Iterable[BatchSummary]") -> None:
         console().print()
 
 
-def _show_evaluations(client: "Client", state: "JobState | None", batch: str | None, limit: int) -> None:
-    found = client.each(client.evaluations, state=state, batch=batch)
-    rows = [_row(one) for one in islice((one for one in found if batch or state or one.batch is None), limit)]
+def _show_evaluations(
+    client: "Client", state: "JobState | None", batch: str | None, source: str | None, limit: int
+) -> None:
+    found = client.each(client.evaluations, state=state, batch=batch, source=source)
+    chosen = batch or state or source
+    rows = [_row(one) for one in islice((one for one in found if chosen or one.batch is None), limit)]
     if rows:
-        show_table(("Evaluation", "Title", "State", "Cost", "Submitted (UTC)"), rows)
+        show_table(("Evaluation", "Title", "Source", "State", "Cost", "Submitted (UTC)"), rows)
     else:
-        remark(
-            "There are no evaluations of that kind." if batch or state else "There are no evaluations outside batches."
-        )
+        remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
 
 
 def _row(one: "Evaluation") -> Sequence[str]:
@@ -84,7 +88,7 @@ def _row(one: "Evaluation") -> Sequence[str]:
     why = f": {one.problem.title}" if one.problem else ""
     flags = f"; look at its text: {', '.join(one.flags).replace('_', ' ')}" if one.flags else ""
     cost = _cost(one.cost_usd) if one.finished_at else ""
-    return one.id, title, f"{one.state}{why}{flags}", cost, f"{one.created_at:%Y-%m-%d %H:%M}"
+    return one.id, title, _short(one.source), f"{one.state}{why}{flags}", cost, f"{one.created_at:%Y-%m-%d %H:%M}"
 
 
 def _progress(batch: "BatchSummary") -> str:

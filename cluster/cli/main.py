@@ -46,6 +46,7 @@ EXTRAS = {
     "huggingface_hub": "rl",
     "joserfc": "service",
     "mcp": "mcp",
+    "openpyxl": "tables",
     "opentelemetry": "otel",
     "peft": "rl",
     "python_multipart": "service",
@@ -62,6 +63,7 @@ EXTRAS = {
     "trafilatura": "web",
     "transformers": "local",
     "trl": "rl",
+    "typst": "pdf",
     "uvicorn": "service",
 }
 """Of modules that assayer imports, the extra that brings them."""
@@ -92,6 +94,7 @@ COMMANDS = (
     LazyCommand("curate", "Sort papers (new idea, survey, evaluation) and derive a research question from each."),
     LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them."),
     LazyCommand("score", "Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."),
+    LazyCommand("brief", "Print reports on two pages of PDF each."),
     LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP."),
     LazyCommand("submit", "Submit ideas to the service; prints the id of each evaluation or batch."),
     LazyCommand(
@@ -109,6 +112,10 @@ COMMANDS = (
     LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),
     LazyCommand(
         "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
+    ),
+    LazyCommand(
+        "contestation",
+        "Save what an applicant is given who contests: what was judged, masked and used, as PDF and JSON.",
     ),
     LazyCommand("audit-log", "Save and check the log of who did what about decisions."),
     LazyCommand("timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."),

@@ -27,7 +27,8 @@ __all__ = ["references"]
 
 def references(
     paths: Annotated[
-        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+        list[Path],
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
     ],
     limit: Annotated[int, typer.Option(min=1, max=100, help="References for one idea, at most.")] = 10,
     cutoff: Annotated[

@@ -42,7 +42,8 @@ class _Scored(NamedTuple):
 
 def score(
     paths: Annotated[
-        list[Path], typer.Argument(help="Ideas: .txt, .md, .json, .jsonl or .pdf files, or folders of them.")
+        list[Path],
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .pdf .docx .odt .xlsx), or folders of them."),
     ],
     question: Annotated[str | None, typer.Option(help="The research question that all of them answer.")] = None,
     dimensions: Annotated[

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack, ExitStack
 from importlib.util import find_spec
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from assayer.errors import ConfigurationError, InputError
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from cluster.service import Service
 
 __all__ = ["serve"]
 
@@ -101,4 +104,15 @@ async def _serve_alone(settings: Settings, host: str, port: int) -> None:
             _show_key(await create_first_key(service.database))
             address, taken, *_ = listening.getsockname()
             _show_address(address, taken)
-            await serve_http(service.app, listening, service.run, lambda: service.drain(settings.work.drain_seconds))
+            await serve_http(
+                service.app, listening, service.run, lambda: _let_end(service, settings.work.drain_seconds)
+            )
+
+
+async def _let_end(service: "Service", seconds: float) -> None:
+    if running := service.evaluator.in_hand:
+        remark(
+            f"Letting {running} that {'runs' if running == 1 else 'run'} end, for {seconds:g} s at most; the rest goes "
+            "back to the queue. Once more (Ctrl-C) stops at once."
+        )
+    await service.drain(seconds)

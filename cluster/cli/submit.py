@@ -75,12 +75,14 @@ def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[li
 
 
 _ONE_IDEA = (".txt", ".md")
+_NAMED = 20
+"""Duplicates that are told one by one."""
 
 
 def submit(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Ideas: .txt, .md, .json, .jsonl, .csv, .pdf or .zip files, or folders of them."),
+        typer.Argument(help="Ideas (.txt .md .json .jsonl .csv .xlsx .pdf .docx .odt .zip), or folders of them."),
     ],
     method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: literature published later is not used.")] = None,
@@ -93,11 +95,26 @@ def submit(
     ] = False,
     profile: WithProfile = PROFILES[0],
     blind: WithBlind = None,
+    overnight: Annotated[
+        bool,
+        typer.Option(
+            "--overnight", help="No hurry: the language model is asked in batches at a lower price, in hours."
+        ),
+    ] = False,
+    max_usd: Annotated[
+        float | None, typer.Option(min=0.0001, help="What each evaluation may cost, at most; then it ends incomplete.")
+    ] = None,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
     files = files_to_upload(paths)
-    said = {"method": method, "cutoff": last_day, "blind": blind}
+    said = {
+        "method": method,
+        "cutoff": last_day,
+        "blind": blind,
+        "priority": "overnight" if overnight else None,
+        "max_usd": max_usd,
+    }
     with service(profile) as client:
         if estimate:
             show_estimate(estimated(client, upload_batches(files), said))
@@ -137,7 +154,9 @@ def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
     from assayer_client import EvaluationBody, IdeaBody
 
     text = decode_text(file.read_bytes(), str(file))
-    body = {"idea": IdeaBody(text=text), "source": file.name[:200], **options}
+    limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
+    others = {key: value for key, value in options.items() if key != "max_usd"}
+    body = {"idea": IdeaBody(text=text), "source": file.name[:200], "limits": limits, **others}
     return client.submit(EvaluationBody.model_validate(body)).id
 
 
@@ -167,4 +186,8 @@ def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
         remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
+    for one in accepted.duplicates[:_NAMED]:
+        remark(f"Row {one.row} has the words of row {one.same_as}: both are evaluated, their answers paid for once.")
+    if len(accepted.duplicates) > _NAMED:
+        remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the words of earlier ones.")
     return accepted.rows, accepted.accepted

@@ -104,12 +104,15 @@ def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskI
 
 
 def _batch(client: "Client", batch: str) -> bool:
-    told = -1
+    told, waits = -1, ""
     with _progress() as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batch_events(batch):
             of = summary.rows - summary.rejected
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
+            if (now := _waiting(client, summary)) and now != waits:
+                waits = now
+                remark(f"{batch}: nothing of it runs. About the next one: {waits}")
             if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > told and tenth < 10:
                 told = tenth
                 remark(f"{batch}: {_line(summary)}")
@@ -134,6 +137,13 @@ def _short(title: str) -> str:
     return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 
+def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
+    """Why nothing of it runs; None when something does."""
+    if "queued" not in summary.states or "running" in summary.states:
+        return None
+    return client.batch(summary.id).waiting
+
+
 def _ended(summary: "BatchSummary") -> int:
     from orchestrator.jobs.submissions import count_ended
 
@@ -143,7 +153,12 @@ def _ended(summary: "BatchSummary") -> int:
 def _line(summary: "BatchSummary") -> str:
     states = [f"{count:,} {state}" for state, count in summary.states.items()]
     refused = [f"{summary.rejected:,} rejected"] if summary.rejected else []
-    return ", ".join([summary.name or f"{summary.rows:,} rows", *states, *refused])
+    told = [summary.name or f"{summary.rows:,} rows", *states, *refused]
+    if summary.finish_expected_at and summary.ideas_per_hour:
+        told.append(
+            f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"
+        )
+    return ", ".join(told)
 
 
 def _progress() -> Progress:

@@ -29,7 +29,8 @@ class EmbedderReplica(Replica):
 
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
-        threads = settings.embedder.threads or _threads(settings.serving.embedder)
+        # All evaluators share it: a second thread takes half as much processor time again for their small passes.
+        threads = settings.embedder.threads or (None if settings.serving.embedder.cpus >= 1 else 1)
         self._embedder = SentenceTransformerEmbedder(settings.embedder.model_copy(update={"threads": threads}))
 
     async def describe(self) -> EmbedderDescription:

@@ -42,6 +42,7 @@ AuditedAct: TypeAlias = Literal[
     "opinion revised",
     "point judged",
     "score overridden",
+    "remark added",
     "signed off",
     "exported",
     "erased",

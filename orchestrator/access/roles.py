@@ -23,6 +23,7 @@ Act: TypeAlias = Literal[
     "assign reviewers",
     "give opinions",
     "see the panel",
+    "remark",
     "override",
     "sign off",
     "read the audit log",
@@ -38,12 +39,13 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "assign reviewers": frozenset({"owner", "officer", "machine"}),
     "give opinions": frozenset({"reviewer"}),
     "see the panel": frozenset({"owner", "officer", "auditor"}),
+    "remark": frozenset({"owner", "officer"}),
     "override": frozenset({"owner", "officer"}),
     "sign off": frozenset({"owner"}),
     "read the audit log": frozenset({"owner", "auditor", "machine"}),
 }
-"""A machine needs the scope of the route besides. It never gives an opinion, overrides or signs off: people decide. Nor
-does it see what people think, so that nothing learns to tell them."""
+"""A machine needs the scope of the route besides. It never gives an opinion, remarks, overrides or signs off: people
+decide. Nor does it see what people think, so that nothing learns to tell them."""
 
 
 def may(role: Role, act: Act) -> bool:

@@ -17,6 +17,7 @@ from orchestrator.jobs.models import JobId, TenantId
 __all__ = [
     "Assigner",
     "AuditReader",
+    "CallReader",
     "Inviter",
     "PanelReader",
     "PeopleReader",
@@ -81,6 +82,7 @@ async def _report_reader(
 ReportReader = Annotated[AuthenticatedCaller, Depends(_report_reader)]
 """Who may read the report of an evaluation."""
 AuditReader = Annotated[AuthenticatedCaller, Depends(acting("read the audit log", scope="manage"))]
+CallReader = Annotated[AuthenticatedCaller, Depends(acting("see calls", scope="read"))]
 PeopleReader = Annotated[AuthenticatedCaller, Depends(acting("see people", scope="read"))]
 Inviter = Annotated[AuthenticatedCaller, Depends(acting("invite people", scope="manage"))]
 Assigner = Annotated[AuthenticatedCaller, Depends(acting("assign reviewers", scope="manage"))]

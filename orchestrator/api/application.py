@@ -32,8 +32,10 @@ from orchestrator.api.routes import (
     batches,
     comparisons,
     console,
+    contestation,
     corpus,
     curations,
+    erasure_proofs,
     erasures,
     evaluations,
     events,
@@ -41,11 +43,14 @@ from orchestrator.api.routes import (
     keys,
     members,
     methods,
+    model_calls,
     opinions,
     panel,
+    printed,
     proposals,
     rankings,
     references,
+    remarks,
     reward_verification,
     rewards,
     scores,
@@ -56,7 +61,15 @@ from orchestrator.api.routes import (
 from orchestrator.api.services import Services
 from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
-from orchestrator.console import call_pages, proposal_pages, review_pages
+from orchestrator.console import (
+    call_pages,
+    erasure_pages,
+    making_pages,
+    proposal_pages,
+    ranking_pages,
+    review_pages,
+    submission_page,
+)
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
@@ -69,10 +82,14 @@ _QUEUE_SECONDS = 60
 _ROUTERS = (
     evaluations,
     events,
+    model_calls,
     batch_estimate,
     batch_upload,
     batches,
+    printed,
+    contestation,
     erasures,
+    erasure_proofs,
     comparisons,
     rankings,
     rewards,
@@ -91,13 +108,18 @@ _ROUTERS = (
     assignments,
     opinions,
     panel,
+    remarks,
     audit_log,
     health,
     console,
     sign_in_pages,
     provider_pages,
+    submission_page,
     call_pages,
     proposal_pages,
+    making_pages,
+    erasure_pages,
+    ranking_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

@@ -32,6 +32,7 @@ from orchestrator.jobs.submissions import NewJob
 
 __all__ = [
     "CUTOFF_AHEAD",
+    "UNNAMED_SOURCE",
     "JobRoutes",
     "PreferHeader",
     "accept_job",
@@ -57,7 +58,7 @@ PreferHeader = Annotated[
 ]
 
 _JSON = "application/json"
-_UNNAMED_SOURCE = "the request"
+UNNAMED_SOURCE = "the request"
 """Source of an idea to which the caller gives no name."""
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -240,7 +241,7 @@ def lies_ahead(cutoff: dt.date | None, services: Services) -> bool:
 def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
     """`pointer`: where in the request the idea is. Takes up to a second: never on the event loop. Raises
     HttpProblem."""
-    name = source or _UNNAMED_SOURCE
+    name = source or UNNAMED_SOURCE
     try:
         if body.sections is None:
             return parse_idea(body.text or "", name, body.title)

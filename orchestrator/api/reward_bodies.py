@@ -15,7 +15,7 @@ from assayer.methods.debate.composition import Composition
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.validation_errors import BODY_SHAPES
-from orchestrator.jobs.models import Priority
+from orchestrator.jobs.models import LivePriority
 from orchestrator.jobs.requests import Limits, NamedRewardItem
 
 __all__ = [
@@ -69,7 +69,7 @@ class RewardsBody(Body):
     """A debate of one's own, in place of a judge by name."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
     @model_validator(mode="after")
     def _has_one_judge(self) -> Self:

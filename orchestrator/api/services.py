@@ -1,11 +1,12 @@
 """The services that the API uses; put together in the composition root, handed to `create_app`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from assayer.ideas.tables import IdeaTable
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, judged_blind
 from assayer.ports import Clock
@@ -17,6 +18,7 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
+from orchestrator.jobs.models import Priority
 from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings
 from orchestrator.store import (
     NotificationListener,
@@ -33,12 +35,14 @@ from orchestrator.store import (
 )
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
@@ -72,6 +76,7 @@ class Services:
     jobs: PgJobs
     events: PgEvents
     ledger: PgLedger
+    call_contents: PgCallContents
     rewards: PgRewards
     groups: PgRewardGroups
     curations: PgItemOutcomes[CurationOutcome]
@@ -90,6 +95,7 @@ class Services:
     assignments: PgAssignments
     opinions: PgOpinions
     decisions: PgDecisions
+    remarks: PgRemarks
     usage: PgUsage
     tables: PgCallTables
     figures: PgReportFigures
@@ -109,6 +115,8 @@ class Services:
     check_address: Callable[[str], None]
     """Raises AddressRefused for what no webhook may be."""
     batches: BatchSettings
+    read_table: Callable[[bytes, str], Coroutine[Any, Any, IdeaTable]]
+    """Reads a workbook of proposals, which the second argument names in errors. Raises InputError."""
     group_seconds: float = 60.0
     """How long the members of a group of rollouts wait for the next one."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
@@ -119,9 +127,17 @@ class Services:
     """What an evaluation takes where a tenant has had too few of its own, by method; missing where nobody measured."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
+    overnight: bool = False
+    """Whether jobs may wait for batches of the language model's endpoint."""
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:
         return judged_blind(said, self.blind, several=several)
+
+    def check_priority(self, priority: Priority) -> None:
+        """Raises HttpProblem where overnight work would find no batches to wait for."""
+        if priority == "overnight" and not self.overnight:
+            detail = "No batches of language models are set up here, for which overnight work could wait."
+            raise HttpProblem("not-configured", f"{detail} The operator sets ASSAYER_LLM__BATCH__ENABLED.")
 
 
 async def _services(request: Request) -> Services:

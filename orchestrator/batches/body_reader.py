@@ -11,15 +11,24 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
+from assayer.ideas.tables import IdeaTable, table_ideas, table_notices
 from assayer.models import Frozen
 from assayer.text.decoding import decode_text
 from orchestrator.batches.csv_rows import csv_rows
 from orchestrator.batches.json_rows import json_rows, jsonl_rows
-from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RejectedRow, RowOrNotice, rejected_row
+from orchestrator.batches.rows import (
+    AcceptedRow,
+    FileNotice,
+    LineCounter,
+    RejectedRow,
+    RowOrNotice,
+    rejected_row,
+    row_name,
+)
 from orchestrator.batches.uploaded_files import ArchiveReader, ArchiveRefused, UnreadableFile, UploadedFile, form_files
 from orchestrator.settings import BatchSettings
 
-__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "DuplicateRow", "collect_rows", "read_rows"]
+__all__ = ["MEDIA_TYPES", "BatchIntake", "BodyKind", "DuplicateRow", "TableReader", "collect_rows", "read_rows"]
 
 BodyKind: TypeAlias = Literal["jsonl", "csv", "form", "zip"]
 MEDIA_TYPES: dict[str, BodyKind] = {
@@ -32,10 +41,15 @@ MEDIA_TYPES: dict[str, BodyKind] = {
 }
 """The media types that a batch may have."""
 _ARCHIVE_SUFFIX = ".zip"
-_KINDS = ".pdf, .txt, .md, .json, .jsonl or .csv, or a .zip of them"
+_KINDS = ".pdf, .docx, .odt, .txt, .md, .json, .jsonl, .csv or .xlsx, or a .zip of them"
 _PDF_MARK = b"%PDF-"
 _PDF_HEAD_BYTES = 1_024
 """A PDF's signature is somewhere in its first so many bytes."""
+_OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""What office documents begin with; the second is what encrypted and older ones begin with."""
+
+TableReader = Callable[[bytes, str], IdeaTable]
+"""Reads a workbook, which the second argument names in errors. Raises InputError."""
 
 
 def read_rows(
@@ -46,11 +60,12 @@ def read_rows(
     today: dt.date,
     first: int = 1,
     is_abandoned: Callable[[], bool] = lambda: False,
+    read_table: TableReader | None = None,
 ) -> Generator[RowOrNotice, None, None]:
     """In order, a row at a time, numbered from `first`. Raises InputError when nothing of the body can be read, or the
     batch comes to too many rows or lines; ReadingAbandoned at the next line or row once `is_abandoned` says so.
 
-    A cutoff after `today` rejects its row.
+    A cutoff after `today` rejects its row. Without `read_table` workbooks are rejected.
     """
     lines = LineCounter(limits.lines, is_abandoned)
     match kind:
@@ -65,9 +80,10 @@ def read_rows(
                 today,
                 first,
                 lines,
+                read_table,
             )
         case "zip":
-            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first, lines)
+            rows = _files(ArchiveReader(limits).files(file, ""), limits, today, first, lines, read_table)
     with closing(rows):
         for row in rows:
             lines.go_on()
@@ -105,6 +121,7 @@ def _files(
     today: dt.date,
     first: int,
     lines: LineCounter,
+    read_table: TableReader | None,
 ) -> Generator[RowOrNotice, None, None]:
     """A file that cannot be read is one rejected row."""
     last = first - 1
@@ -112,7 +129,7 @@ def _files(
         try:
             if isinstance(part, UnreadableFile):
                 raise part.error
-            for row in _rows(part, last + 1, limits, today, lines):
+            for row in _rows(part, last + 1, limits, today, lines, read_table):
                 if not isinstance(row, FileNotice):
                     last = _number(row)
                 yield row
@@ -122,7 +139,12 @@ def _files(
 
 
 def _rows(
-    part: UploadedFile, first: int, limits: BatchSettings, today: dt.date, lines: LineCounter
+    part: UploadedFile,
+    first: int,
+    limits: BatchSettings,
+    today: dt.date,
+    lines: LineCounter,
+    read_table: TableReader | None,
 ) -> Generator[RowOrNotice, None, None]:
     name = part.name
     if not name:
@@ -132,6 +154,10 @@ def _rows(
     match PurePath(name).suffix.lower():
         case ".pdf":
             yield AcceptedRow(first, name, None, _pdf(name, part.data))
+        case ".docx" | ".odt":
+            yield AcceptedRow(first, name, None, _office_document(name, part.data))
+        case ".xlsx":
+            yield from _table_rows(name, _office_document(name, part.data), first, today, lines, read_table)
         case ".txt" | ".md":
             yield AcceptedRow(first, name, parse_idea(decode_text(part.data, name), name), None)
         case ".jsonl" | ".ndjson":
@@ -151,6 +177,32 @@ def _pdf(name: str, data: bytes) -> bytes:
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
         raise InputError(f"{name} is not a PDF: its first bytes do not say so.", "Send the PDF itself, or .txt.")
     return data
+
+
+def _office_document(name: str, data: bytes) -> bytes:
+    """Only checks that it may be one, as of a PDF."""
+    if not data:
+        raise InputError(f"{name} is empty.", "Was the upload cut off?")
+    if not data.startswith(_OFFICE_MARKS):
+        raise InputError(f"{name} is no office document: its first bytes do not say so.", "Save it again, or as PDF.")
+    return data
+
+
+def _table_rows(
+    name: str, data: bytes, first: int, today: dt.date, lines: LineCounter, read_table: TableReader | None
+) -> Iterator[RowOrNotice]:
+    if read_table is None:
+        raise InputError(f"{name} is a workbook, which is not read here.", "Save its sheet as CSV.")
+    table = read_table(data, name)
+    for notice in table_notices(table, name):
+        yield FileNotice(text=notice)
+    for one in table_ideas(table, name, today):
+        lines.count()
+        row, source = first + one.number - 1, row_name(name, one.number, first + one.number - 1)
+        if isinstance(one.idea, InputError):
+            yield rejected_row(row, source, one.idea, "text")
+        else:
+            yield AcceptedRow(row, source, one.idea, None)
 
 
 class DuplicateRow(Frozen):

@@ -2,14 +2,14 @@
 
 import csv
 import datetime as dt
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import BinaryIO, NamedTuple
 
 from assayer.errors import InputError
 from assayer.ideas.records import holds_idea, idea_of_record
-from assayer.reports.escaping import one_line
+from assayer.ideas.tables import MOST_COLUMNS, check_columns
 from assayer.text.decoding import Encoding, encoding_of
 from orchestrator.batches.rows import (
     AcceptedRow,
@@ -27,8 +27,6 @@ from orchestrator.batches.rows import (
 __all__ = ["csv_rows"]
 
 _DELIMITERS = (",", ";", "\t")
-_MOST_NAMED = 12
-_MOST_COLUMNS = 1_000
 
 
 class _Record(NamedTuple):
@@ -138,25 +136,11 @@ def _header(line: BoundedLine | None, what: str, encoding: Encoding) -> _Header:
         raise InputError(f"{what} has a first line that is too long to be a header.", "Name the columns: title,text.")
     check_readable(line.text, encoding, f"The header of {what}")
     parsed = [_Header(one, _cells(line.text, one)) for one in _DELIMITERS]
-    # Before anything looks at their names: that takes a hundred times as long as counting them.
-    if (columns := max(len(one.names) for one in parsed)) > _MOST_COLUMNS:
-        raise InputError(
-            f"{what} has {columns:,} columns; it may have {_MOST_COLUMNS:,}.",
-            "Leave out those that hold nothing of the ideas.",
-        )
+    widest = max(parsed, key=lambda one: len(one.names))
+    if len(widest.names) > MOST_COLUMNS:
+        check_columns(widest.names, what)
     header = max(parsed, key=lambda one: (holds_idea(one.names), len(one.names)))
-    named = ", ".join(one_line(cell)[:40] for cell in header.names[:_MOST_NAMED])
-    if not holds_idea(header.names):
-        raise InputError(
-            f"{what} has no column that holds ideas; its columns are: {named}.",
-            "Name the columns on the first line: title and text, or title, problem, method, experiment …",
-        )
-    known = Counter(cell.strip().casefold() for cell in header.names if cell.strip())
-    if twice := sorted(one_line(cell)[:40] for cell, times in known.items() if times > 1):
-        raise InputError(
-            f"{what} has more than one column named {', '.join(twice[:_MOST_NAMED])}.",
-            "Give every column its own name.",
-        )
+    check_columns(header.names, what)
     return header
 
 

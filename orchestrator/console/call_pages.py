@@ -49,7 +49,10 @@ async def calls(
         return RedirectResponse("/console/queue", 303)
     found = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1)
     now = services.clock.now()
-    page = [(batch_summary(one, now), await services.tables.counts(who.tenant, one.id)) for one in found[:_CALLS]]
+    page = [
+        (batch_summary(one, now), await services.tables.counts(who.tenant, one.id), await _waiting(services, one))
+        for one in found[:_CALLS]
+    ]
     month = await services.usage.month(who.tenant)
     return page_response(
         "calls.html",
@@ -78,6 +81,8 @@ async def table(
         request,
         who,
         call=_summary(services, call),
+        waiting=await _waiting(services, call),
+        month=await services.usage.month(who.tenant),
         rejected=call.rejected,
         counts=await services.tables.counts(who.tenant, call.id),
         page=page,
@@ -112,7 +117,8 @@ _COLUMNS = {
 async def progress(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
     """The part of a page that changes while a call is under way; counts no table."""
     call = await _find(services, who.tenant, id)
-    return page_response("progress.html", request, who, call=_summary(services, call))
+    waiting = await _waiting(services, call)
+    return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting)
 
 
 @router.get("/calls/{id}/plots")
@@ -194,6 +200,13 @@ async def save_view(
 
 def _summary(services: Services, call: BatchStatus) -> BatchSummary:
     return batch_summary(call, services.clock.now())
+
+
+async def _waiting(services: Services, call: BatchStatus) -> str | None:
+    """Why nothing of it runs; None when something does."""
+    if "queued" not in call.counts or "running" in call.counts:
+        return None
+    return await services.jobs.batch_waiting_reason(call.tenant, call.id)
 
 
 async def _find(services: Services, tenant: TenantId, id: str) -> BatchStatus:

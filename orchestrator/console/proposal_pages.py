@@ -2,16 +2,24 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer.models import Report
+from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation_page import contestation_page
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
+from orchestrator.api.problems import not_found
+from orchestrator.api.routes.evaluations import stored_report
+from orchestrator.api.routes.remarks import RemarkText
 from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import Job, TenantId
+from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 
 __all__ = ["router"]
@@ -36,8 +44,36 @@ async def proposal(
         job=job,
         report=report,
         figures=None if report is None else figures_of(report),
+        evidence=None if report is None else evidence_of(report),
+        remarks=await services.remarks.of(who.tenant, job.id) if who.may("see the panel") else None,
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
     )
+
+
+@router.post("/proposals/{id}/remarks")
+async def remark(
+    id: PathId,
+    who: Annotated[SignedIn, Depends(allowed_to("remark"))],
+    services: ServicesDependency,
+    text: Annotated[RemarkText, Form()],
+) -> Response:
+    actor = Actor(who.subject, who.name, who.role)
+    made = await services.remarks.add(who.tenant, JobId(id), text, actor, services.clock.now())
+    if made is None:
+        raise not_found("evaluation", id)
+    return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)
+
+
+@router.get("/proposals/{id}/contestation")
+async def contestation(
+    id: PathId,
+    request: Request,
+    who: Annotated[SignedIn, Depends(allowed_to("see calls"))],
+    services: ServicesDependency,
+) -> Response:
+    job = await find_job(services, who.tenant, id, "evaluation")
+    what = contestation_page(contestation_of(await stored_report(services, who.tenant, id)))
+    return page_response("contestation.html", request, who, job=job, what=what)
 
 
 @router.get("/compare")

@@ -16,11 +16,12 @@ from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import FLAGS, METHODS, NOTICES, money
 from orchestrator.access.signed_in import SignedIn, csrf_token
+from orchestrator.console.wording import OUTCOMES_IN_WORDS
 
 __all__ = ["Asset", "asset", "page_response"]
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
-_ASSETS = ("htmx.min.js", "live.js", "console.css")
+_ASSETS = ("htmx.min.js", "live.js", "upload_parts.js", "refused_rows.js", "submission.js", "console.css")
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -77,22 +78,11 @@ def _environment() -> Environment:
         "notices": NOTICES,
         "flag_words": FLAGS,
         "methods": METHODS,
-        "outcome_words": _OUTCOMES,
+        "outcome_words": OUTCOMES_IN_WORDS,
         "band_words": {"in": "certainly in", "human": "for people", "out": "certainly out"},
         "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
     }
     return environment
-
-
-_OUTCOMES = {
-    "full": "scored in full",
-    "part": "scored in part",
-    "unscored": "no score",
-    "running": "under way",
-    "queued": "waiting",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
 
 
 def _address(name: str) -> str:

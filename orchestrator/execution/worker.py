@@ -19,6 +19,7 @@ from orchestrator.execution.job_progress import JobProgress
 from orchestrator.execution.lease_renewal import LeaseRenewal
 from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
 from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore
+from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobId, JobVerdict, Lease
 from orchestrator.jobs.retry_policy import Retry, outcome_of_error
 from orchestrator.settings import ExecutionSettings
@@ -68,10 +69,13 @@ class Worker:
         settings: ExecutionSettings,
         lease_seconds: float,
         batch_only: bool = False,
+        overnight_only: bool = False,
     ) -> None:
-        """`batch_only`: it leases no interactive jobs, and keeps no places for them."""
+        """`batch_only`: it leases no interactive jobs, and keeps no places for them. `overnight_only`: it leases
+        overnight jobs, which no other worker does."""
         self.name = name
         self._batch_only = batch_only
+        self._overnight_only = overnight_only
         self._places = places
         self._performer = performer
         self._leases = leases
@@ -156,13 +160,17 @@ class Worker:
     async def _lease_some(self) -> bool:
         """Whether there may be more for the places that are left."""
         async with self._leasing:
-            slots = slots_to_ask_for(self._places, len(self._jobs), self._settings.interactive_places, self._batch_only)
+            slots = self._free_slots()
             if self._draining.is_set() or not slots.free:
                 return False
             leases = await self._leases.acquire(self.name, slots)
             for lease in leases:
                 self._start(lease)
             return len(leases) == slots.free
+
+    def _free_slots(self) -> FreeSlots:
+        kept = self._settings.interactive_places
+        return slots_to_ask_for(self._places, len(self._jobs), kept, self._batch_only, self._overnight_only)
 
     def _start(self, lease: Lease) -> None:
         job = self._jobs[lease.token] = _HeldJob(lease)

@@ -3,7 +3,8 @@
 Every tenant has a virtual time that grows by 1/weight with each job started; the least is next (Waldspurger and Weihl
 1995). The queue has a clock, the least virtual time of those who wait: a tenant who was idle resumes there (as in
 start-time fair queuing, Goyal et al. 1996), so turns cannot be saved up. Interactive jobs are ranked as though their
-tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share.
+tenant's time were earlier by a head start: they go first, until their tenant is that far ahead of its share. Overnight
+jobs have slots of their own and take no turns.
 
 A tenant's jobs of one priority are started in order. One that does not fit into what is left of the tenant's budget
 holds back those behind it, so that cheap jobs never pass an expensive one for ever; it waits, at most until the next
@@ -26,6 +27,7 @@ __all__ = [
     "TenantQueue",
     "WaitingJob",
     "allocate",
+    "allocate_overnight",
     "waiting_reason",
 ]
 
@@ -37,6 +39,8 @@ class FreeSlots(NamedTuple):
     """Those of them that only interactive jobs may take."""
     batch_only: bool = False
     """Whether no interactive job may take any."""
+    overnight_only: bool = False
+    """Whether they are for overnight jobs, and for no others; those get no other slots."""
 
 
 class WaitingJob(NamedTuple):
@@ -63,6 +67,10 @@ class TenantQueue:
     interactive: Sequence[WaitingJob] = ()
     """In order; as many as there are free slots are enough."""
     batch: Sequence[WaitingJob] = ()
+    overnight: Sequence[WaitingJob] = ()
+    """Whoever asks for slots for these asks for no others."""
+    overnight_running: int = 0
+    """Its overnight jobs that run; the limit of others says nothing of them."""
 
 
 class Grant(NamedTuple):
@@ -91,7 +99,12 @@ class _TenantShare:
     queues: Mapping[Priority, deque[WaitingJob]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.queues = {"interactive": deque(self.tenant_queue.interactive), "batch": deque(self.tenant_queue.batch)}
+        waiting = self.tenant_queue
+        self.queues = {
+            "interactive": deque(waiting.interactive),
+            "batch": deque(waiting.batch),
+            "overnight": deque(waiting.overnight),
+        }
 
     def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
         """The next job of this priority, if it may start. Without `suspects`, suspect jobs are passed over."""
@@ -126,10 +139,22 @@ def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue], hea
     return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
 
 
+def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
+    """The tenant with the fewest overnight jobs for its weight is next. These run for hours and mostly wait, so they
+    cost their tenant no turns of other jobs, and are not counted among those that it may have running."""
+    shares = [_TenantShare(one, one.overnight_running / one.weight, None, one.budget_left) for one in tenants]
+    grants, _ = _allocate_slots(slots, shares, ("overnight",), 0.0)
+    return Allocation(tuple(grants), clock, {})
+
+
 def _allocate_slots(
     slots: FreeSlots, shares: Sequence[_TenantShare], taken: Sequence[Priority], head_start: float
 ) -> tuple[list[Grant], list[_TenantShare]]:
-    ranks: dict[Priority, tuple[float, int]] = {"interactive": (head_start, 0), "batch": (0.0, 1)}
+    ranks: dict[Priority, tuple[float, int]] = {
+        "interactive": (head_start, 0),
+        "batch": (0.0, 1),
+        "overnight": (0.0, 1),
+    }
     for_batch = max(0, slots.free - slots.interactive_only)
     suspects = True
     grants: list[Grant] = []

@@ -30,6 +30,7 @@ __all__ = [
     "JobVerdict",
     "KeyId",
     "Lease",
+    "LivePriority",
     "Priority",
     "Problem",
     "Tenant",
@@ -43,7 +44,9 @@ JobId = NewType("JobId", str)
 BatchId = NewType("BatchId", str)
 
 JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
-Priority = Literal["interactive", "batch"]
+LivePriority = Literal["interactive", "batch"]
+Priority = Literal[LivePriority, "overnight"]
+"""Overnight jobs have places of their own, and their questions to language models wait for batches that cost less."""
 JobState = Literal["queued", "running", "done", "failed", "dead", "cancelled"]
 """failed: for a reason that another attempt would not change; dead: given up after too many attempts."""
 TERMINAL: frozenset[JobState] = frozenset({"done", "failed", "dead", "cancelled"})
@@ -90,6 +93,8 @@ class Job(Frozen):
     state: JobState
     subject: str
     """For lists: the idea's title, `12 ideas`."""
+    source: str = ""
+    """The sender's name for it, at most 300 characters; empty where there is none."""
     flags: tuple[FlagKind, ...] = ()
     """What is suspicious in its texts; of a document known once it has been read."""
     attempt: int
@@ -125,6 +130,7 @@ class Lease(Frozen):
     """What earlier attempts have sent."""
     pinned: dict[str, Any] | None
     """Everything that determined the result when the job was first started; None at the first attempt."""
+    submitted_at: dt.datetime
 
 
 class JobVerdict(Frozen):

@@ -20,6 +20,7 @@ __all__ = [
     "NewMember",
     "Opinion",
     "PointJudgement",
+    "Remark",
     "ReviewRefused",
     "ScoreOfPerson",
     "ScoreOverride",
@@ -120,6 +121,18 @@ class ScoreOverride(_Record):
     reason: str
     by: str
     name: str
+    at: dt.datetime
+
+
+class Remark(_Record):
+    """What somebody added about a proposal; it stays as it is."""
+
+    id: int
+    evaluation: JobId
+    by: str
+    name: str
+    role: PersonRole
+    text: str
     at: dt.datetime
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import asyncpg
 
 from assayer.models import CachedAnswer, CallRecord, LedgerRow
+from orchestrator.store.call_contents import packed_messages
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import faults_to_json_column, from_json_column, storable_text, to_json_column
 
@@ -45,11 +46,11 @@ _INSERT_LEDGER_ROW_AND_RELEASE = f"""
 
 _INSERT_LEDGER_ROW_AND_ANSWER = f"""
     WITH paid AS ({_INSERT_LEDGER_ROW}), asked AS (DELETE FROM reply_claims WHERE key = $3 AND claimant = $24)
-    INSERT INTO answers (key, task, version, model, value, record, created_at)
-    SELECT $17, $18, $19, $20, $21, $22, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
+    INSERT INTO answers (key, task, version, model, value, record, messages, created_at)
+    SELECT $17, $18, $19, $20, $21, $22, $25, $16 WHERE NOT EXISTS (SELECT FROM erased_runs WHERE run_id = $2)
     ON CONFLICT (key) DO UPDATE
     SET task = excluded.task, version = excluded.version, model = excluded.model, value = excluded.value,
-        record = excluded.record, created_at = excluded.created_at
+        record = excluded.record, messages = excluded.messages, created_at = excluded.created_at
     WHERE answers.value = $23
 """  # noqa: S608 - put together from constants
 
@@ -97,7 +98,14 @@ class PgAnswerCache:
         )
         # No value equals NULL: then an answer that is already there stays.
         unusable = None if instead_of is None else storable_text(instead_of.value)
-        await self._database.execute(_INSERT_LEDGER_ROW_AND_ANSWER, *ledger_row, *cached, unusable, self._claimant)
+        await self._database.execute(
+            _INSERT_LEDGER_ROW_AND_ANSWER,
+            *ledger_row,
+            *cached,
+            unusable,
+            self._claimant,
+            packed_messages(answer.messages),
+        )
 
 
 def _answer(key: str, row: asyncpg.Record) -> CachedAnswer:

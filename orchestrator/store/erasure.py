@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assayer.models import Frozen
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.job_sql import called
 from orchestrator.store.retention import delete_jobs
 
 __all__ = ["JobToErase", "PgErasures"]
@@ -13,10 +14,7 @@ _AT_ONCE = 200
 
 
 def _called(column: str) -> str:
-    """SQL: whether a source is what the sender calls $2: alone, as the id in a row (`row 7 (A-1)`), or as the name of a
-    file in a folder or archive."""
-    return f"""({column} = $2::text OR right({column}, length($2::text) + 3) = ' (' || $2::text || ')'
-        OR right({column}, length($2::text) + 1) = '/' || $2::text)"""
+    return called(column, "$2")
 
 
 # Rankings, comparisons and scores hold whole ideas: by the sender's name for them, or by the words of an idea that an
@@ -67,6 +65,12 @@ _FORGET_REFUSED = f"""
 _DELETE_BATCH = "DELETE FROM batches WHERE tenant = $1 AND id = $2"
 
 
+_STILL_STORED = """
+    SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2)
+    UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2) ORDER BY id
+"""
+
+
 class JobToErase(Frozen):
     id: JobId
     kind: JobKind
@@ -101,6 +105,10 @@ class PgErasures:
         if batch is not None:
             await self._database.execute(_DELETE_BATCH, tenant, batch)
         return gone
+
+    async def still_stored(self, tenant: TenantId, things: Sequence[str]) -> list[str]:
+        """Of these ids of jobs and batches, those that are there."""
+        return [row["id"] for row in await self._database.fetch(_STILL_STORED, tenant, list(things))]
 
 
 def _stored(source: str | None) -> str | None:

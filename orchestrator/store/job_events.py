@@ -32,6 +32,8 @@ _KNOWN = "SELECT number FROM events WHERE job = $1 AND id = $2"
 
 _AFTER = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND number > $2 ORDER BY number LIMIT $3"
 
+_LATEST = "SELECT job, number, kind, data, at FROM events WHERE job = $1 AND kind = $2 ORDER BY number DESC LIMIT 1"
+
 
 class PgEvents:
     """Does not check tenants: ask `PgJobs` first whether the job is the caller's."""
@@ -60,3 +62,7 @@ class PgEvents:
         """Those with greater numbers, in order."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
         return [JobEvent(**dict(row) | {"data": from_json_text(row["data"])}) for row in rows]
+
+    async def latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
+        row = await self._database.fetch_one(_LATEST, job, kind)
+        return None if row is None else JobEvent(**dict(row) | {"data": from_json_text(row["data"])})

@@ -21,6 +21,7 @@ __all__ = [
     "PRIORITIES_BY_NUMBER",
     "PRIORITY_NUMBERS",
     "PROMPT_TOKENS_SO_FAR",
+    "called",
     "finish_statement",
     "job_of_row",
     "request_of_row",
@@ -28,11 +29,11 @@ __all__ = [
 
 JOB_COLUMNS = """
     id, tenant, batch, "row", kind, priority, state, subject, flags, attempt, run_id, problem, cost_usd, created_at,
-    started_at, finished_at
+    started_at, finished_at, source_name
 """
 """The columns of a Job."""
 
-PRIORITY_NUMBERS: Mapping[Priority, int] = {"interactive": 0, "batch": 1}
+PRIORITY_NUMBERS: Mapping[Priority, int] = {"interactive": 0, "batch": 1, "overnight": 2}
 PRIORITIES_BY_NUMBER: Mapping[int, Priority] = {number: priority for priority, number in PRIORITY_NUMBERS.items()}
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
@@ -75,8 +76,15 @@ _FINISH = """
 """
 
 
+def called(column: str, name: str) -> str:
+    """SQL: whether a source is what the sender calls `name`, a parameter: alone, as the id in a row (`row 7 (A-1)`), or
+    as the name of a file in a folder or archive."""
+    return f"""({column} = {name}::text OR right({column}, length({name}::text) + 3) = ' (' || {name}::text || ')'
+        OR right({column}, length({name}::text) + 1) = '/' || {name}::text)"""
+
+
 def job_of_row(row: asyncpg.Record) -> Job:
-    values = {name: row[name] for name in Job.model_fields}
+    values = {name: row[name] for name in Job.model_fields if name != "source"} | {"source": row["source_name"] or ""}
     problem = values["problem"]
     problem_of_job = None if problem is None else from_json_column(Problem, problem, f"The problem of job {row['id']}")
     return Job(**values | {"priority": PRIORITIES_BY_NUMBER[row["priority"]], "problem": problem_of_job})

@@ -18,9 +18,9 @@ from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from orchestrator.store.job_retry import Retried, retry_jobs
-from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, finish_statement, job_of_row, request_of_row
+from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
 from orchestrator.store.job_submission import submit_jobs
-from orchestrator.store.json_columns import from_json_column, from_json_text
+from orchestrator.store.json_columns import from_json_column, from_json_text, storable_text
 from orchestrator.store.notifications import cancelled_notifications, notify
 
 __all__ = ["PgJobs"]
@@ -35,6 +35,7 @@ _LIST = f"""
     SELECT {JOB_COLUMNS} FROM jobs
     WHERE tenant = $1 AND ($2::text IS NULL OR batch = $2) AND ($3::text IS NULL OR kind = $3)
       AND ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR (created_at, id) < ($5, $6::text))
+      AND ($8::text IS NULL OR {called("source_name", "$8")})
     ORDER BY created_at DESC, id DESC LIMIT $7
 """  # noqa: S608 - put together from constants
 
@@ -57,17 +58,22 @@ _REPORTS = f"""
 _CIRCUMSTANCES = """
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
            (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
+              AND (before.priority = 2) = (mine.priority = 2)
               AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
-           running.jobs AS running, max_running,
+           running.jobs AS running, CASE WHEN mine.priority <> 2 THEN max_running END AS max_running,
            greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
            (SELECT coalesce(sum(usd), 0) FROM spending WHERE tenant = tenants.id
               AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date) AS spent_usd
     FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
-        SELECT count(*) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
+        SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
+"""
+
+_FIRST_QUEUED = """
+    SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
 """
 
 _CANCEL = finish_statement(
@@ -139,11 +145,13 @@ class PgJobs:
         batch: BatchId | None = None,
         kind: JobKind | None = None,
         state: JobState | None = None,
+        source: str | None = None,
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """The newest first."""
-        rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit)
+        """The newest first; of one `source`, as its sender calls it."""
+        name = None if source is None else storable_text(source)
+        rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit, name)
         return [job_of_row(row) for row in rows]
 
     async def result(self, tenant: TenantId, job: JobId) -> dict[str, Any] | None:
@@ -163,6 +171,11 @@ class PgJobs:
         """Why a queued job does not run yet, for people; None when it is not queued."""
         row = await self._database.fetch_one(_CIRCUMSTANCES, tenant, job, self._settings.max_usd)
         return None if row is None else waiting_reason(QueuePosition(**dict(row)))
+
+    async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
+        """Why the first of its queued jobs does not run yet; None when none is queued."""
+        row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
+        return None if row is None else await self.waiting_reason(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
         """A job that has ended stays as it is."""

@@ -9,7 +9,14 @@ from uuid import UUID
 import asyncpg
 
 from assayer.errors import StorageError
-from orchestrator.jobs.fair_scheduler import Allocation, FreeSlots, TenantQueue, WaitingJob, allocate
+from orchestrator.jobs.fair_scheduler import (
+    Allocation,
+    FreeSlots,
+    TenantQueue,
+    WaitingJob,
+    allocate,
+    allocate_overnight,
+)
 from orchestrator.jobs.models import JobId, Lease, TenantId
 from orchestrator.jobs.state_machine import over_budget_problem, unreadable_request_problem
 from orchestrator.settings import QueueSettings
@@ -28,7 +35,7 @@ __all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
 _LEASE = f"""
     id, tenant, lease, attempt, priority, request, document, pinned, max_usd,
     CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
-    coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens
+    coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
 """The columns of a Lease."""
 
@@ -36,7 +43,9 @@ _HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, rea
 
 # In the order of the queue's index, so that it is read and not the table.
 _WAITING = """
-    SELECT true FROM jobs WHERE state = 'queued' AND ready_at <= statement_timestamp() ORDER BY tenant, priority LIMIT 1
+    SELECT true FROM jobs
+    WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
+    ORDER BY tenant, priority LIMIT 1
 """
 
 # The lock lets one worker at a time decide; the statements after it see what the last one did.
@@ -44,7 +53,7 @@ _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
 _HEADS = """
     SELECT tenants.id AS tenant, ranks.priority, heads.*
-    FROM tenants CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS ranks (priority) CROSS JOIN LATERAL (
+    FROM tenants CROSS JOIN unnest($4::smallint[]) AS ranks (priority) CROSS JOIN LATERAL (
         SELECT id, max_usd, charged_usd, losses, ready_at FROM jobs
         WHERE tenant = tenants.id AND priority = ranks.priority AND state = 'queued'
           AND ready_at <= statement_timestamp() AND (losses < $2 OR NOT $3)
@@ -56,14 +65,15 @@ _HEADS = """
 _SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
 
 _TENANTS = """
-    SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room,
+    SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room, running.overnight,
            monthly_usd - running.reserved - (
                SELECT coalesce(sum(usd), 0) FROM spending
                WHERE tenant = tenants.id
                  AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
            ) AS money
     FROM tenants CROSS JOIN LATERAL (
-        SELECT count(*) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
+        SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, count(*) FILTER (WHERE priority = 2) AS overnight,
+               coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
     WHERE id = ANY($1)
@@ -99,9 +109,9 @@ _GRANT = f"""
 """  # noqa: S608 - put together from constants
 
 
-async def has_waiting_jobs(connection: Connection) -> bool:
-    """Whether any job could start now."""
-    return bool(await connection.fetchval(_WAITING))
+async def has_waiting_jobs(connection: Connection, overnight: bool) -> bool:
+    """Whether any overnight job, or any other one, could start now."""
+    return bool(await connection.fetchval(_WAITING, overnight))
 
 
 class GrantedLeases(NamedTuple):
@@ -119,12 +129,16 @@ async def grant_leases(
         if before := await connection.fetch(_HELD, tokens):
             return GrantedLeases([_lease(row, settings) for row in before], [])
         alone = await connection.fetchval(_SUSPECT_RUNS, settings.suspect_losses)
-        heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone)
+        ranks = [2] if slots.overnight_only else [0, 1]
+        heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
         tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
         queues = _queues(heads, settings)
         over_budget = await _reject_over_budget(connection, tenants, queues)
         contenders = [_tenant_queue(row, queues) for row in tenants]
-        shares = allocate(slots, clock, contenders, settings.head_start)
+        if slots.overnight_only:
+            shares = allocate_overnight(slots, clock, contenders)
+        else:
+            shares = allocate(slots, clock, contenders, settings.head_start)
         rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
         leases, unreadable = await _read_leases(connection, rows, settings)
     return GrantedLeases(leases, over_budget + unreadable)
@@ -168,6 +182,8 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
         budget_left=row["money"],
         interactive=queues.get((row["id"], 0), ()),
         batch=queues.get((row["id"], 1), ()),
+        overnight=queues.get((row["id"], 2), ()),
+        overnight_running=row["overnight"],
     )
 
 
@@ -217,4 +233,5 @@ def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
         paid_usd=row["paid_usd"],
         paid_prompt_tokens=row["paid_prompt_tokens"],
         pinned=from_json_text(row["pinned"]),
+        submitted_at=row["submitted_at"],
     )

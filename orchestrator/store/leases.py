@@ -105,7 +105,7 @@ class PgLeases:
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
         """At most one lease per free slot, interactive jobs first. Jobs that may cost more than their tenant's monthly
         budget, or cannot be read, fail here; those for which too little is left of the month wait."""
-        if slots.free <= 0 or not await self._database.run(has_waiting_jobs):
+        if slots.free <= 0 or not await self._has_waiting_jobs(slots):
             return []
         tokens = [self._draw() for _ in range(slots.free)]
 
@@ -118,6 +118,9 @@ class PgLeases:
             return granted.leases
 
         return await self._database.run(work)
+
+    async def _has_waiting_jobs(self, slots: FreeSlots) -> bool:
+        return await self._database.run(lambda connection: has_waiting_jobs(connection, slots.overnight_only))
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Those that still hold."""

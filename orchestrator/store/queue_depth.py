@@ -23,7 +23,7 @@ _DEPTH = """
     ) AS line
     CROSS JOIN LATERAL (
         SELECT coalesce(max_running - count(*), $1) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
-        FROM jobs WHERE tenant = tenants.id AND state = 'running'
+        FROM jobs WHERE tenant = tenants.id AND state = 'running' AND priority <> 2
     ) AS room
     WHERE line.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + (
         SELECT coalesce(sum(usd), 0) FROM spending

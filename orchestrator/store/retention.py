@@ -13,8 +13,9 @@ _DAY = dt.timedelta(days=1)
 """An open batch is closed after this long."""
 _WEEK = dt.timedelta(days=7)
 
-# With a job go all of its runs that no other job shares, with their reports and the answers obtained in them, also what
-# a worker has yet to store. The ledger stays: it is the operator's accounting. Papers are public.
+# With a job go all of its runs that no other job shares, with their reports, the answers obtained in them, also what a
+# worker has yet to store, and their calls that wait for a batch. The ledger stays: it is the operator's accounting.
+# Papers are public.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -30,6 +31,8 @@ _DELETE = """
         DELETE FROM answers WHERE key IN (
             SELECT key FROM ledger WHERE run_id IN (SELECT run_id FROM orphaned) AND NOT cached
         )
+    ), waiting AS (
+        DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM orphaned)
     ), gone AS (
         DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state, batch
     ), counted AS (

@@ -21,7 +21,9 @@ __all__ = [
 _QUEUED = """
     SELECT tenants.id AS tenant, ranks.name AS priority, line.jobs,
            extract(epoch FROM greatest(statement_timestamp() - line.oldest, interval '0'))::float8 AS oldest_seconds
-    FROM tenants CROSS JOIN (VALUES (0::smallint, 'interactive'), (1::smallint, 'batch')) AS ranks (number, name)
+    FROM tenants CROSS JOIN (
+        VALUES (0::smallint, 'interactive'), (1::smallint, 'batch'), (2::smallint, 'overnight')
+    ) AS ranks (number, name)
     CROSS JOIN LATERAL (
         SELECT count(*) AS jobs, min(ready_at) AS oldest FROM jobs
         WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
@@ -30,7 +32,7 @@ _QUEUED = """
 """
 
 _RUNNING = """
-    SELECT tenant, CASE priority WHEN 0 THEN 'interactive' ELSE 'batch' END AS priority, count(*) AS jobs
+    SELECT tenant, (ARRAY['interactive', 'batch', 'overnight'])[priority + 1] AS priority, count(*) AS jobs
     FROM jobs WHERE state = 'running' GROUP BY tenant, jobs.priority ORDER BY 1, 2
 """
 

@@ -19,6 +19,8 @@ _TABLES = (
     "reply_claims",
     "erased_runs",
     "turns",
+    "llm_batch_calls",
+    "llm_batches",
     "viewpoint_graphs",
     "tenants",
     "key_rates",

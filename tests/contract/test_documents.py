@@ -81,7 +81,11 @@ async def test_text_file_is_read_in_whatever_encoding(tmp_path: Path, content: b
         ("renamed.txt", PROPOSAL, "is a PDF, not text"),
         ("office.txt", b"PK\x03\x04" + bytes(50), "is a ZIP or Office file"),
         ("long.txt", b"coral " * 70_000, "420,000 characters; an idea may have 400,000"),
-        ("plan.docx", b"PK\x03\x04", "is of no kind that assayer reads. It reads .txt, .md, .json, .jsonl, .pdf."),
+        (
+            "plan.pages",
+            b"PK\x03\x04",
+            "is of no kind that assayer reads. It reads .txt, .md, .json, .jsonl, .pdf, .docx",
+        ),
         ("empty.json", b"", "not valid JSON"),
         ("broken.json", b'{"text": "corals",\n "title: 3}', "line 2, column 2"),
         ("list.json", b"[]", "is an empty list"),

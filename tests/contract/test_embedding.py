@@ -181,3 +181,15 @@ async def test_packaged_model_gives_the_vectors_that_sentence_transformers_compu
     ):
         assert (await packaged.embed(texts, "passage") == await theirs.embed(texts, "passage")).all()
         assert (await packaged.embed(texts, "query") == await theirs.embed(texts, "query")).all()
+
+
+async def test_vectors_are_the_same_to_the_bit_whether_processors_are_shared_or_not() -> None:
+    texts = ["bees", "bees prefer fields with less traffic " * 5, "bees prefer fields with less traffic " * 40]
+    alone = True
+    with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
+        embedder.share_processors(lambda: alone)
+        first = await embedder.embed(texts, "passage")
+        alone = False
+        assert (await embedder.embed(texts, "passage") == first).all()
+        alone = True
+        assert (await embedder.embed(texts, "passage") == first).all()

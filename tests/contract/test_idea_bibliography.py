@@ -10,7 +10,7 @@ from benchmarks.simulator.outside.pdfs import paper_pdf
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from tests.loopback import loopback_only
-from workers.documents.idea_reader import read_pdf_idea
+from workers.documents.document_ideas import read_pdf_idea
 from workers.full_texts import GrobidSettings
 from workers.full_texts.bibliography import open_bibliography
 

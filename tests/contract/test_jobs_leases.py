@@ -345,3 +345,17 @@ async def test_job_that_cannot_be_read_ends_explained_and_the_others_begin(queue
     assert failed is not None
     assert failed.problem is not None
     assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")
+
+
+async def test_overnight_jobs_are_leased_by_who_asks_for_them_alone_and_are_no_part_of_a_tenants_limit(
+    database: Database,
+) -> None:
+    queue = Queue(database)
+    await tenant(database, max_running=1)
+    await queue.add(job("night_1", "overnight"), job("night_2", "overnight"), job("day_1"), job("day_2"))
+    overnight = await queue.leases.acquire("night", FreeSlots(4, overnight_only=True))
+    others = await queue.lease(4)
+    assert [lease.job for lease in overnight] == ["night_1", "night_2"]
+    assert [lease.job for lease in others] == ["day_1"]
+    assert overnight[0].submitted_at <= overnight[1].submitted_at
+    assert await queue.leases.acquire("night", FreeSlots(4, overnight_only=True)) == []

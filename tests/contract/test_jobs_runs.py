@@ -7,9 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 from assayer.models import EvaluationId
+from assayer.models.llm_batches import BatchCall
 from orchestrator.jobs.models import JobVerdict, Lease, TenantId, TenantPlan
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger, PgReports, PgUsage
+from orchestrator.store.llm_batches import PgBatchBook
 from tests.contract.store_jobs import ACME, RICH, Losing, Queue, job, tenant
 from tests.contract.store_records import answer, answered, call, report
 from tests.contract.tables_of import tables_of
@@ -142,12 +144,14 @@ async def test_usage_and_calls_are_those_of_all_runs(queue: Queue) -> None:
 
 
 async def kept(queue: Queue) -> dict[str, bool]:
-    """Whether the answer and the report of either run are there."""
+    """Whether the answer, the report and the call that waits for a batch are there, of either run."""
     answers, reports = PgAnswerCache(queue.database), PgReports(queue.database)
     found: dict[str, bool] = {}
     for run in (FIRST, SECOND):
         found[f"answer of {run}"] = await answers.find(f"key_{run}") is not None
         found[f"report of {run}"] = await reports.get(run) is not None
+        calls = await queue.database.fetch("SELECT FROM llm_batch_calls WHERE run_id = $1", run)
+        found[f"waiting call of {run}"] = bool(calls)
     return found
 
 
@@ -157,6 +161,8 @@ async def end_with_reports(queue: Queue) -> Lease:
     lease = await begin_twice(queue)
     for run in (FIRST, SECOND):
         await PgReports(queue.database).keep(report(run), [], {})
+        waiting = BatchCall(key=f"call of {run}", run_id=run, model="m", body="{}", until=dt.datetime.now(dt.UTC))
+        await PgBatchBook(queue.database, "endpoint").enqueue(waiting)
     await queue.leases.finish(lease, UNCOUNTED)
     assert all((await kept(queue)).values())
     return lease
@@ -198,8 +204,10 @@ async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(qu
     assert await kept(queue) == {
         f"answer of {FIRST}": True,
         f"report of {FIRST}": True,
+        f"waiting call of {FIRST}": True,
         f"answer of {SECOND}": False,
         f"report of {SECOND}": False,
+        f"waiting call of {SECOND}": False,
     }
     await queue.jobs.delete(ACME, other.job)
     assert not any((await kept(queue)).values())

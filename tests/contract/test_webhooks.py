@@ -159,6 +159,7 @@ async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
         "problem": {"type": "budget-exhausted"},
         "cost_usd": 0.5,
         "flags": [],
+        "source": "",
     }
     assert await owed(store, THEIRS, "wh_theirs") == []
     assert await owed(store, THEIRS, "wh_1") == []

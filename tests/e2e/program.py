@@ -143,9 +143,15 @@ def addresses(world: OutsideWorld) -> dict[str, str]:
         "CROSSREF": "crossref",
         "UNPAYWALL": "unpaywall/v2",
         "WEB": "serper",
+        "GOOGLE_SCHOLAR": "serper",
         "GITHUB": "github",
+        "KAGGLE": "kaggle/api/v1",
+        "DATACITE": "datacite",
     }
-    keyed, named = ("S2", "OPENALEX", "WEB", "GITHUB"), ("OPENALEX", "CROSSREF", "UNPAYWALL")
+    keyed, named = (
+        ("S2", "OPENALEX", "WEB", "GOOGLE_SCHOLAR", "GITHUB", "KAGGLE"),
+        ("OPENALEX", "CROSSREF", "UNPAYWALL"),
+    )
     return {
         **{f"{name}__BASE_URL": world.url(path) for name, path in paths.items()},
         **{f"{name}__API_KEY": "key-of-a-test" for name in keyed},

@@ -56,7 +56,8 @@ def test_unusable_files_are_each_named_with_what_is_wrong(program: Program) -> N
         "method and experiments in at least 20 words; a page is better.",
         "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
         "Check quotes and commas.",
-        "No report: slides.pptx is of no kind that assayer reads. It reads .txt, .md, .json, .jsonl, .pdf.",
+        "No report: slides.pptx is of no kind that assayer reads. "
+        "It reads .txt, .md, .json, .jsonl, .pdf, .docx, .odt, .xlsx.",
         "No report: nowhere/idea.txt does not exist.",
     ]
     assert not (program.home / "out").exists()

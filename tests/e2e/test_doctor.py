@@ -6,7 +6,18 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
 from tests.e2e.program import Ended, Program, addresses
 
-SERVICES = ("Semantic Scholar", "arXiv", "OpenAlex", "Crossref", "Unpaywall", "web search", "GitHub")
+SERVICES = (
+    "Semantic Scholar",
+    "arXiv",
+    "OpenAlex",
+    "Crossref",
+    "Unpaywall",
+    "Google Scholar",
+    "web search",
+    "GitHub",
+    "Kaggle",
+    "DataCite",
+)
 # Whatever else the session needs is evaluated meanwhile.
 
 
@@ -92,7 +103,7 @@ def test_services_of_the_outside_are_asked_through_their_clients(program: Progra
     assert ended.code == 1
     assert {found[service] for service in SERVICES if service != "Crossref"} == {
         ("ok", f"{world.url(path)} answers.")
-        for path in ("s2", "arxiv", "openalex", "unpaywall/v2", "serper", "github")
+        for path in ("s2", "arxiv", "openalex", "unpaywall/v2", "serper", "github", "kaggle/api/v1", "datacite")
     }
     assert found["Crossref"][0] == "broken"
     assert set(asked.values()) == {1}

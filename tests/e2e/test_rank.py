@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from assayer.models.ranking import Ranking
+from assayer.models.ranking import GroupAnalysis, Ranking
 from benchmarks.simulator.process import Simulator
 from tests.e2e.program import Ended, Program
 from tests.polling import LONGEST_SECONDS, wait_until
@@ -136,7 +136,9 @@ def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranke
     assert ranked.more.code == 0, ranked.more.err
     ranking = Ranking.model_validate_json((ranked.program.home / "more" / "ranking.json").read_text("utf-8"))
     assert ranking.judge.handed_in == _FIRST * _CALLS
-    assert ranked.more_answered == ranking.judge.comparisons - ranking.judge.handed_in == (_ALL - _FIRST) * _CALLS
+    assert ranking.judge.comparisons - ranking.judge.handed_in == (_ALL - _FIRST) * _CALLS
+    assert ranked.more_answered == (_ALL - _FIRST) * _CALLS + 1, "the last one tells of the group"
+    assert isinstance(ranking.analysis, GroupAnalysis)
     assert isinstance(ranking.baselines, tuple)
     assert [one.labelled for one in ranking.baselines] == [16, 16]
     assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out

@@ -37,6 +37,8 @@ class Served(NamedTuple):
     ids: list[str]
     log: str
     """Of both processes."""
+    told_at_the_end: str
+    """On standard error, by the second one."""
 
 
 def _start(program: Program, lines: int) -> tuple["subprocess.Popen[str]", list[str]]:
@@ -102,7 +104,7 @@ def served(homes: Homes) -> Served:
             third = _submit(client, another)
             wait_until(simulated.stats, lambda now: now.answered > stats.answered)
             process.send_signal(signal.SIGTERM)
-            code = process.wait(LONGEST_SECONDS)
+            _, told = process.communicate(timeout=LONGEST_SECONDS)
         endings = {
             row["job"]: row["endings"]
             for row in program.rows(
@@ -119,11 +121,16 @@ def served(homes: Homes) -> Served:
         verdicts=[endings.get(id, 0) for id in ids],
         stats=stats,
         at_the_kill=at_the_kill,
-        code=code,
+        code=process.returncode,
+        told_at_the_end=told,
         interrupted=(left[0]["state"], sum(row["lease"] is not None for row in left)),
         ids=ids,
         log=log.read_text("utf-8"),
     )
+
+
+def test_a_stop_says_what_it_waits_for(served: Served) -> None:
+    assert "Letting 1 that runs end" in " ".join(served.told_at_the_end.split())
 
 
 def test_the_first_start_tells_a_key_once_and_where_it_listens(served: Served) -> None:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from pydantic import BaseModel
 
@@ -76,7 +77,7 @@ def _groundings(before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
 
 
 def _kinds() -> tuple[EvidenceKind, ...]:
-    return ("literature", "web", "code")
+    return get_args(EvidenceKind)
 
 
 def judgement(question: BaseModel) -> Judgement:

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from assayer.citing.labels import marker
 from assayer.cutoff import within
+from assayer.errors import SourceUnavailable
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.schemas import (
@@ -30,6 +31,7 @@ from assayer.methods.innoeval.schemas import (
 from assayer.models import (
     Absent,
     Codebase,
+    Dataset,
     Definition,
     Paper,
     PaperId,
@@ -125,6 +127,31 @@ class TwinCode:
         return {name: codebase(name) for name in repositories}
 
 
+class TwinDatasets:
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
+        made = [
+            Dataset(
+                key=f"doi:10.5061/quotes.{n}",
+                title=f"Quotes of reviews and their sources, part {n}",
+                url=f"https://archive.example.org/{n}",
+                description=f"{n}00 reviews with {n}000 quotes, each marked as found in its source or not.",
+                publisher="Dryad",
+                published=CUTOFF + DAY * (n - 4),
+            )
+            for n in range(8)
+        ]
+        found = within(made, window, lambda one: one.published, undated=True)
+        return [found[:limit] for _ in queries]
+
+
+class DownDatasets(TwinDatasets):
+    async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
+        raise SourceUnavailable("The catalogue is down.")
+
+
 def _page_at(url: str) -> WebPage:
     text = (
         "Quotes are checked by hand in every journal that we asked so far.\n\n"
@@ -177,6 +204,7 @@ def queries(question: BaseModel) -> SearchQueries:
                 literature=[f"quotes {part.name}", f"sources {part.name}"],
                 web=[f"checking quotes {part.name}"],
                 code=[f"quote checker {part.name}"],
+                data=[f"quotes {part.name}"],
             )
             for part in question.parts
         ]

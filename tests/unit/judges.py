@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from assayer.errors import MalformedAnswer
 from assayer.llm import Answer as Answered
 from assayer.llm import Task
 from assayer.models import CallRecord, EvaluationId, Idea, IdeaId
@@ -43,7 +44,8 @@ class JudgeLlm:
         self.asked: list[PairQuestion] = []
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answered[Out]:
-        assert isinstance(data, PairQuestion)
+        if not isinstance(data, PairQuestion):
+            raise MalformedAnswer("This judge only compares.")
         self.calls += 1
         self.asked.append(data)
         if self._fails is not None and self.calls > self._after:

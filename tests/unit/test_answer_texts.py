@@ -31,6 +31,7 @@ from assayer.methods.scholareval.schemas import (
 )
 from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import COMPARISON, PairQuestion, comparison_task
+from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
 from assayer.ranking.options import RankingOptions
 from benchmarks.attacks.citation_forms import CitationForm, citation_forms
 from benchmarks.simulator.answers import compose, node_for
@@ -47,6 +48,19 @@ from workers.llm.structured_output import answer_schema
 
 RESPECTS = RankingOptions().dimensions
 PAIR = PairQuestion(dimensions=RESPECTS, first=IDEA, second="Count bees along a gradient of soil moisture.")
+GROUP = GroupQuestion(
+    dimensions=RESPECTS,
+    order_by="overall",
+    ideas=tuple(ShownIdea(name=f"#{n}", title=f"Bees {n}", text=IDEA, lowest=2, highest=1) for n in (1, 2)),
+    pairs=(
+        ShownPair(
+            open="O1",
+            higher="#1",
+            lower="#2",
+            reasons=(ShownReason(dimension="overall", first="#2", second="#1", better="#1", text="B names a test."),),
+        ),
+    ),
+)
 QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SCHOLAREVAL,
     *GRAPHEVAL,
@@ -55,6 +69,7 @@ QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SCICOMPANION,
     *CURATION,
     (comparison_task(len(RESPECTS)), PAIR),
+    (ANALYSIS, GROUP),
     (FLAWS, DoubtedPlan(idea=IDEA)),
     (CONTENTS, ContentQuestion(title="Wild bees", abstract="We count wild bees. Hedges help them.")),
     (SUPPORT, SupportQuestion(items=(SupportItem(label="C1", claim="It works.", passage="It works.", title="Works"),))),
@@ -77,7 +92,9 @@ EXEMPT = {
     "scholareval.reading": {"readings.notes.quote": TextRole.COPIED},
     "scholareval.comparison": {"comparisons.verdicts.quote": TextRole.COPIED},
     # Sent to a search and printed nowhere.
-    "innoeval.queries": dict.fromkeys(["queries.literature", "queries.web", "queries.code"], TextRole.QUERY),
+    "innoeval.queries": dict.fromkeys(
+        ["queries.literature", "queries.web", "queries.code", "queries.data"], TextRole.QUERY
+    ),
     "innoeval.refinement": {"queries.query": TextRole.QUERY},
     "scicompanion.queries": {"queries": TextRole.QUERY},
     "scicompanion.step": {"queries": TextRole.QUERY, "edges.quote": TextRole.COPIED},

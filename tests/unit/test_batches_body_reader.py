@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
+from assayer.ideas.tables import IdeaTable, IdeaTableRow
 from orchestrator.batches.body_reader import BatchIntake, BodyKind, collect_rows, read_rows
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.settings import BatchSettings
@@ -75,7 +76,7 @@ def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
                 "d.csv": f'title,text\nOne,"{WORDS}"\nTwo,short\n'.encode(),
                 "e.jsonl": as_jsonl([words(5), words(6)]),
                 "f.json": json.dumps([{"text": words(7)}]).encode(),
-                "g.docx": b"PK\x03\x04",
+                "g.pages": b"PK\x03\x04",
                 "h.pdf": PDF + b"x" * 5_000,
             }
         ),
@@ -88,7 +89,7 @@ def test_files_of_a_form_become_rows_and_what_is_no_pdf_is_rejected() -> None:
     found = rejections(intake)
     assert [(row, field) for row, field, _ in found] == [(2, ""), (5, "text"), (9, ""), (10, "")]
     assert found[0][2].startswith("b.PDF is not a PDF")
-    assert found[2][2].startswith("g.docx is not of a supported type")
+    assert found[2][2].startswith("g.pages is not of a supported type")
     assert "more than 0.005 MB" in found[3][2]
 
 
@@ -135,3 +136,33 @@ def test_whatever_bytes_come_as_a_file_the_next_file_is_read(data: bytes) -> Non
         return
     intake = read(as_form({"a.csv": data, "b.txt": WORDS.encode()}), "form")
     assert intake.accepted[-1].source == "b.txt"
+
+
+def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row() -> None:
+    asked: list[str] = []
+
+    def read_table(data: bytes, name: str) -> IdeaTable:
+        asked.append(name)
+        rows = (("title", "text"), ("Corals", WORDS), ("", ""), ("Short", "No."))
+        numbered = tuple(IdeaTableRow(number=number, cells=cells) for number, cells in enumerate(rows, 1))
+        return IdeaTable(sheet="Calls", unread_sheets=1, rows=numbered)
+
+    files = {"a.docx": b"PK\x03\x04 a", "b.odt": b"PK\x03\x04 b", "c.xlsx": b"PK\x03\x04 c", "d.docx": b"text"}
+    body = io.BytesIO(as_form(files))
+    intake = collect_rows(read_rows(body, "form", FORM, LIMITS, TODAY, read_table=read_table))
+    assert asked == ["c.xlsx"]
+    assert [(row.number, row.source, row.document) for row in intake.accepted] == [
+        (1, "a.docx", files["a.docx"]),
+        (2, "b.odt", files["b.odt"]),
+        (3, "c.xlsx:1", None),
+    ]
+    assert [(row, field) for row, field, _ in rejections(intake)] == [(4, "text"), (5, "")]
+    assert "is no office document" in rejections(intake)[1][2]
+    assert intake.notices == [
+        "c.xlsx has 2 sheets with something in them; only the first, 'Calls', was read.",
+    ]
+
+
+def test_a_workbook_is_refused_in_words_where_nothing_reads_it() -> None:
+    intake = read(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
+    assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which is not read here. Save its sheet as CSV.")]

@@ -37,6 +37,11 @@ def test_hidden_text_is_cut_out_and_told_with_its_page() -> None:
     ]
 
 
+def test_pages_that_nobody_looked_at_are_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    with_shown_text_only(paper(SEEN), PdfText(SEEN, (), pages=9, unlooked_pages=4))
+    assert "Corals: 4 of 9 pages were not rendered" in caplog.text
+
+
 def test_text_on_no_page_is_cut_out_and_told_though_nobody_knows_why_it_is_not_seen() -> None:
     read = with_shown_text_only(paper(SEEN, f"{SEEN} {ORDER}"), pages(SEEN))
     assert ORDER not in read.sections[1].text

@@ -27,6 +27,8 @@ from tests.unit.innoeval_runs import OPTIONS, LongTexts, dropped_counts, evaluat
 from tests.unit.innoeval_world import (
     CUTOFF,
     PAGES,
+    DownDatasets,
+    TwinDatasets,
     TwinWeb,
 )
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -127,7 +129,19 @@ async def test_a_web_search_that_is_down_costs_its_own_queries_only() -> None:
 
     evaluation, pack = await evaluated(replace(twin_backends()[0], web=Down()))
     assert {one.kind for one in pack.before_cutoff} == {"literature", "code"}
-    assert dropped_counts(evaluation)["query of web or code", SourceUnavailable.reason] >= 5
+    assert dropped_counts(evaluation)["query of web, code or data", SourceUnavailable.reason] >= 5
+
+
+async def test_data_sets_are_found_judged_and_shown_as_their_catalogue_describes_them() -> None:
+    archive, downs = TwinDatasets("datacite"), DownDatasets("kaggle")
+    evaluation, pack = await evaluated(replace(twin_backends()[0], datasets=(archive, downs)))
+    found = [one for one in pack.before_cutoff if one.kind == "data"]
+    assert [(one.paper.source, one.full_text) for one in found] == [("datacite", False)] * 3
+    assert all(one.text == one.paper.abstract and one.paper.venue == "Dryad" for one in found)
+    assert {one.paper_id for one in pack.groundings} >= {one.paper.id for one in found}
+    uses = {(one.source, one.operation): one for one in evaluation.report.coverage.sources}
+    assert uses["datacite", "datasets"].results > 0
+    assert {one.source for one in evaluation.report.coverage.troubles} == {"kaggle"}
 
 
 async def test_without_web_and_code_literature_alone_is_searched_and_asked_for() -> None:
@@ -254,7 +268,9 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
         assert isinstance(question, SearchQueriesQuestion)
         return SearchQueries(
             queries=[
-                PartQueries(part=one.label, literature=[one.name], web=[f"{one.name} a", f"{one.name} b"], code=[])
+                PartQueries(
+                    part=one.label, literature=[one.name], web=[f"{one.name} a", f"{one.name} b"], code=[], data=[]
+                )
                 for one in question.parts
             ]
         )
@@ -263,7 +279,7 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
     backends = replace(twin_backends({"innoeval.queries": many})[0], web=web)
     evaluation, _ = await evaluated(backends, OPTIONS.model_copy(update={"web_queries": 5, "rounds": 0}))
     assert sorted(web.asked) == ["method 1 a", "method 2 a", "motivation 1 a", "research question 1 a", "summary a"]
-    assert dropped_counts(evaluation)["query of web or code", "beyond the limit for one evaluation"] == 5
+    assert dropped_counts(evaluation)["query of web, code or data", "beyond the limit for one evaluation"] == 5
     assert {(one.source, one.operation) for one in evaluation.report.coverage.sources} == {("web", "web")}
 
 

@@ -137,7 +137,7 @@ async def test_without_personas_one_reviewer_sees_everything() -> None:
     assert isinstance(record.interval, Absent)
     assert isinstance(record.agreement, Absent)
     novelty = next(one for one in questions(model) if one.dimension.name == "novelty")
-    assert len(novelty.evidence) == 30
+    assert len(novelty.evidence) == 40
     assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
 
 

@@ -79,7 +79,7 @@ def test_a_pool_smaller_than_the_board_is_refused() -> None:
 @pytest.mark.parametrize(("level", "hidden"), [(10, 0), (8, 2), (5, 5), (1, 9)])
 def test_a_level_hides_its_complement_of_ten(level: int, hidden: int) -> None:
     masks = mask_evidence(0, IDEA, someone(literature=level), pack().before_cutoff)
-    assert [len(mask.hidden) for mask in masks] == [hidden, 2, 2]
+    assert [len(mask.hidden) for mask in masks] == [hidden, 2, 2, 2]
 
 
 def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
@@ -88,6 +88,7 @@ def test_kinds_are_masked_by_the_familiarity_that_goes_with_them() -> None:
         "literature": (10, 0, 10),
         "web": (4, 6, 4),
         "code": (7, 3, 7),
+        "data": (7, 3, 7),
     }
 
 

@@ -63,6 +63,7 @@ def lease_of(priority: Priority = "batch", pinned: dict[str, Any] | None = None)
         paid_usd=0.5,
         paid_prompt_tokens=100,
         pinned=pinned,
+        submitted_at=dt.datetime(2026, 11, 20, tzinfo=dt.UTC),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.jobs.fair_scheduler import FreeSlots, Grant, TenantQueue, WaitingJob, allocate
+from orchestrator.jobs.fair_scheduler import FreeSlots, Grant, TenantQueue, WaitingJob, allocate, allocate_overnight
 from orchestrator.jobs.models import JobId, TenantId
 
 HEAD_START = 20.0
@@ -274,3 +274,25 @@ def test_slots_for_batches_alone_are_given_to_no_interactive_job() -> None:
 
     assert [grant.job.split("/")[1] for grant in shares.grants] == ["batch", "batch"]
     assert shares.times.keys() == {"a"}
+
+
+def test_overnight_jobs_go_to_who_has_the_fewest_for_their_weight_and_cost_no_turns() -> None:
+    crowd = [
+        TenantQueue(TenantId("a"), 1, 5.0, 0, None, overnight=jobs("a", "overnight", 9), overnight_running=4),
+        TenantQueue(TenantId("b"), 2, 900.0, None, None, overnight=jobs("b", "overnight", 9), overnight_running=1),
+        TenantQueue(TenantId("c"), 1, 0.0, None, 3.0, overnight=jobs("c", "overnight", 9, max_usd=2.0)),
+    ]
+
+    shares = allocate_overnight(FreeSlots(9, overnight_only=True), 7.0, crowd)
+
+    assert given_to(shares.grants) == {"a": 1, "b": 7, "c": 1}
+    assert (shares.clock, shares.times) == (7.0, {})
+
+
+def test_slots_of_others_are_given_to_no_overnight_job() -> None:
+    crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
+    crowd = [replace(one, overnight=jobs(one.tenant, "overnight", 3)) for one in crowd]
+
+    shares = allocate(FreeSlots(4), 0, crowd, HEAD_START)
+
+    assert [grant.job for grant in shares.grants] == ["a/batch/00000"]

@@ -1,6 +1,7 @@
 """ScholarEval end to end in memory: depth, citations, failures as data, honesty about the corpus."""
 
 import asyncio
+import datetime as dt
 import re
 from dataclasses import replace
 
@@ -166,6 +167,16 @@ async def test_reviews_of_the_contribution_see_what_was_read_for_the_methods() -
         labels = [*(one.label for one in question.compared), *(one.label for one in question.read)]
         assert labels == [f"P{number}" for number in range(1, len(labels) + 1)]
         assert "read for the idea's methods" in SYNTHESIS.messages(question)[1].content
+
+
+@pytest.mark.parametrize("day", [None, dt.date(2024, 6, 30)])
+async def test_reviews_say_as_of_which_day_they_judge(day: dt.date | None) -> None:
+    backends, llm = twin_backends()
+    await evaluate(parse_idea(IDEA, source="idea.md"), backends, a_run(day), OPTIONS)
+    texts = [REVIEW.messages(one)[1].content for _, one in llm.asked if isinstance(one, ReviewQuestion)]
+    texts += [SYNTHESIS.messages(one)[1].content for _, one in llm.asked if isinstance(one, SynthesisQuestion)]
+    assert texts
+    assert all(("Judge as of 2024-06-30:" in text) == (day is not None) for text in texts)
 
 
 async def test_a_soundness_that_stops_keeps_no_review_of_the_contribution_waiting() -> None:

@@ -1,8 +1,8 @@
-"""Reads what people hand in: texts, JSON records and PDFs, all of them untrusted.
+"""Reads what people hand in: texts, JSON records, PDFs and office documents, all of them untrusted.
 
 Only the limits are exported here, so that reading the settings loads nothing that does the work.
 """
 
-from workers.documents.limits import DocumentLimits, PdfLimits
+from workers.documents.limits import DocumentLimits, OfficeLimits, PdfLimits
 
-__all__ = ["DocumentLimits", "PdfLimits"]
+__all__ = ["DocumentLimits", "OfficeLimits", "PdfLimits"]

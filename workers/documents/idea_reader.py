@@ -5,28 +5,27 @@ import datetime as dt
 import errno
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from assayer.errors import AssayerError, FullTextError, InputError
-from assayer.ideas.parsing import idea_of_sections, parse_idea
+from assayer.ideas.parsing import parse_idea
 from assayer.ideas.records import decode_json, idea_of_record
-from assayer.models import CitedWork, Frozen, Idea
+from assayer.ideas.tables import table_ideas, table_notices
+from assayer.models import Frozen, Idea
 from assayer.text.decoding import decode_text
-from assayer.text.sanitise import hidden_flags
-from workers.documents.limits import DocumentLimits, PdfLimits
-from workers.documents.pdf_reader import extract_pdf
+from workers.documents.document_ideas import Bibliography, read_office_idea, read_pdf_idea, read_table
+from workers.documents.limits import DocumentLimits
+from workers.documents.office_reader import OFFICE_SUFFIXES, TABLE_SUFFIX
 
 __all__ = [
     "IDEA_FILE_SUFFIXES",
-    "Bibliography",
     "IdeasRead",
     "RejectedInput",
     "given_together",
     "read_ideas",
-    "read_pdf_idea",
 ]
 
-IDEA_FILE_SUFFIXES = (".txt", ".md", ".json", ".jsonl", ".pdf")
+IDEA_FILE_SUFFIXES = (".txt", ".md", ".json", ".jsonl", ".pdf", *OFFICE_SUFFIXES, TABLE_SUFFIX)
 _NOT_AN_IDEA = "cutoff.txt"
 """Lies beside ideas in some collections and holds only a date."""
 _WORDS_OF_A_TEXT = 12
@@ -47,14 +46,6 @@ class IdeasRead(NamedTuple):
 
     ideas: list[Idea]
     rejected: list[RejectedInput]
-
-
-class Bibliography(Protocol):
-    """What tells the references of a PDF apart better than its text does."""
-
-    async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Empty where it cannot."""
-        ...
 
 
 _Outcome = list[Idea | RejectedInput]
@@ -143,13 +134,18 @@ class _Reader:
         self._limits = limits
         self._latest = latest_cutoff
         self._bibliography = bibliography
-        self._parsers = asyncio.Semaphore(limits.pdfs_at_once)
+        self._parsers = asyncio.Semaphore(limits.documents_at_once)
 
     async def read(self, path: Path) -> _Outcome:
         try:
             await asyncio.to_thread(_check_regular, path)
-            if path.suffix.lower() == ".pdf":
-                return [await self._pdf(path)]
+            match path.suffix.lower():
+                case ".pdf":
+                    return [await self._pdf(path)]
+                case suffix if suffix in OFFICE_SUFFIXES:
+                    return [await self._office(path)]
+                case suffix if suffix == TABLE_SUFFIX:
+                    return await self._table(path)
             return await asyncio.to_thread(self._read_text, path)
         except (InputError, FullTextError) as error:
             return [_rejected(str(path), error)]
@@ -167,6 +163,21 @@ class _Reader:
     async def _pdf(self, path: Path) -> Idea:
         async with self._parsers:
             return await read_pdf_idea(path, str(path), self._limits.pdf, self._bibliography)
+
+    async def _office(self, path: Path) -> Idea:
+        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
+        async with self._parsers:
+            return await read_office_idea(data, str(path), self._limits.office)
+
+    async def _table(self, path: Path) -> _Outcome:
+        data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
+        async with self._parsers:
+            table = await read_table(data, str(path), self._limits.office)
+        left_out = [RejectedInput(source=str(path), message=notice) for notice in table_notices(table, str(path))]
+        return left_out + [
+            one.idea if isinstance(one.idea, Idea) else _rejected(f"{path}:{one.number}", one.idea)
+            for one in table_ideas(table, str(path), self._latest)
+        ]
 
     def _json(self, path: Path) -> _Outcome:
         content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
@@ -196,26 +207,6 @@ class _Reader:
 
     def _record(self, record: object, source: str) -> Idea | RejectedInput:
         return _attempt(source, lambda: idea_of_record(record, source, self._latest))
-
-
-async def read_pdf_idea(
-    pdf: Path | bytes, source: str, limits: PdfLimits | None = None, bibliography: Bibliography | None = None
-) -> Idea:
-    """What was hidden in it is flagged and left out. Raises Unreadable, or InputError for a text that is no idea."""
-    parsed = await extract_pdf(pdf, limits, source)
-    lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
-    if parsed.unlooked_pages:
-        lost += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
-    idea = idea_of_sections(parsed.sections, f"{source}{lost}", parsed.title or None)
-    hidden = hidden_flags((f"page {one.page}, {one.why}", one.text) for one in parsed.hidden)
-    references = await _references(pdf, source, bibliography) if bibliography else ()
-    return idea.model_copy(update={"flags": (*idea.flags, *hidden), "references": references})
-
-
-async def _references(pdf: Path | bytes, source: str, bibliography: Bibliography) -> tuple[CitedWork, ...]:
-    """Of a file that the sandbox has found to be a PDF within its limits."""
-    content = await asyncio.to_thread(pdf.read_bytes) if isinstance(pdf, Path) else pdf
-    return await bibliography.references(content, source)
 
 
 async def read_ideas(

@@ -51,6 +51,9 @@ class PdfText(NamedTuple):
 
     text: str
     hidden: tuple[HiddenText, ...]
+    pages: int = 1
+    unlooked_pages: int = 0
+    """Pages that were not rendered, for want of time: covered text counts as shown there."""
 
 
 class _Refusal(Frozen):
@@ -191,4 +194,5 @@ async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
     """Its lines as they come, running heads and all. Raises Unreadable."""
     with _opened(pdf, source, limits) as file:
         parsed = await _parse_in_sandbox(file, source, limits)
-    return PdfText("\n".join(text for *_, text in parsed.lines), _hidden(parsed))
+    text = "\n".join(text for *_, text in parsed.lines)
+    return PdfText(text, _hidden(parsed), parsed.pages, parsed.unlooked)

@@ -1,7 +1,7 @@
 """Embeds texts with a sentence-transformers model on this machine."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -34,6 +34,7 @@ class SentenceTransformerEmbedder:
         passages = SentenceModel(settings)
         queries = SentenceModel(settings, "query") if adapters_of(settings.model) else passages
         self._model = queries
+        self._models = {passages, queries}
         self._passages = self._batcher(passages)
         self._queries = self._passages if queries is passages else self._batcher(queries)
         self._memo: OrderedDict[str, EmbeddingVector] = OrderedDict()
@@ -53,6 +54,11 @@ class SentenceTransformerEmbedder:
             stated = self._model.stated_dimensions()
             self._dimensions = stated or self._thread.submit(self._model.dimensions).result()
         return self._dimensions
+
+    def share_processors(self, alone: Callable[[], bool]) -> None:
+        """From now on passes take one thread unless `alone()`; without it they take all, as `threads` decides."""
+        for model in self._models:
+            model.alone = alone
 
     def preload(self) -> None:
         """Begins to load the model, and does not wait. What goes wrong is raised when it is first used."""

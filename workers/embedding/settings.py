@@ -28,7 +28,8 @@ class EmbedderSettings(Frozen):
     precision: Precision = "auto"
     """Of any precision, vectors may be searched with those of another in one corpus."""
     threads: int | None = Field(default=None, ge=1)
-    """Processors that one forward pass uses. None: torch decides, or OMP_NUM_THREADS."""
+    """Processors that one forward pass uses. None: all of them, or OMP_NUM_THREADS, and one while several ideas are
+    evaluated at a time."""
     memo: int = Field(default=4096, ge=0)
     """Query vectors kept, the least recently used go first."""
 

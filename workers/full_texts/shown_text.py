@@ -95,6 +95,11 @@ def _letters(text: str) -> Iterator[tuple[int, str]]:
 
 def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
     """What is taken out is flagged, and so is what the pages hide whether GROBID read it or not."""
+    if pages.unlooked_pages:
+        _LOG.warning(
+            "%s: %d of %d pages were not rendered, for want of time: covered text that GROBID read there counts",
+            paper.title or "a document", pages.unlooked_pages, pages.pages,
+        )  # fmt: skip
     seen = _Pages(pages)
     texts = [*(section.text for section in paper.sections), *(caption.text for caption in paper.captions)]
     shares = [seen.share(text) for text in texts]

@@ -27,5 +27,5 @@ class LiteratureSettings(Frozen):
     """An evaluation waits so long for one source, all its questions together."""
     retraction_seconds: float = Field(default=60.0, ge=0)
     """It waits so long, beside the patience above, for one source to say which of the cited papers were retracted."""
-    searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv")
+    searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv", "google_scholar")
     """Sources that queries go to, if they are configured. Crossref has few abstracts and is asked for records only."""

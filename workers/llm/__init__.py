@@ -3,6 +3,6 @@
 Only the settings are exported here, so that reading the settings loads nothing that does the work.
 """
 
-from workers.llm.settings import ConcurrencySettings, LlmSettings, Price
+from workers.llm.settings import ConcurrencySettings, LlmBatchSettings, LlmSettings, Price
 
-__all__ = ["ConcurrencySettings", "LlmSettings", "Price"]
+__all__ = ["ConcurrencySettings", "LlmBatchSettings", "LlmSettings", "Price"]

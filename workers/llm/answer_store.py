@@ -5,7 +5,7 @@ import logging
 from collections.abc import Collection, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 from tenacity import AsyncRetrying, retry_if_result, wait_random_exponential
@@ -15,11 +15,12 @@ from assayer.llm import Answer
 from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
 from assayer.run.run import Run
+from workers.llm.chat_completion import WaitedFor
 from workers.llm.errors import SendStats
 from workers.llm.metrics import count_call
 from workers.llm.settings import Price
 
-__all__ = ["AnswerStore", "CallLedger", "CallUsage", "InMemoryAnswerStore"]
+__all__ = ["AnswerStore", "BatchUsage", "CallLedger", "CallUsage", "InMemoryAnswerStore"]
 
 
 _CLAIM_SECONDS = 12.0
@@ -78,6 +79,14 @@ class InMemoryAnswerStore:
             self.answers[answer.key] = answer
 
 
+class BatchUsage(NamedTuple):
+    """Of one answer in a batch."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    saved_usd: float
+
+
 @dataclass
 class CallUsage:
     """What one call of a task has used so far, over all attempts."""
@@ -93,6 +102,11 @@ class CallUsage:
     """At most one an attempt."""
     first_sent: float = 0.0
     struck: int = 0
+    saved_usd: float = 0.0
+    """By batches, against the price."""
+    waited: dict[str, "BatchUsage | None"] = field(default_factory=dict)
+    """By their keys in the book of batches: what answers there have used; None of those that were asked live after
+    all."""
 
     def add_sends(self, stats: SendStats, now: float) -> None:
         """A request came back."""
@@ -100,14 +114,36 @@ class CallUsage:
             self.first_sent = now - stats.seconds
         self.attempts += stats.sends
 
-    def add_tokens(self, prompt_tokens: int, completion_tokens: int) -> None:
+    def add_tokens(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """What they cost."""
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
+        return None if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
+
+    def add_waited(self, waited: WaitedFor, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """The same, of a result that the book of batches keeps."""
+        cost = self.add_tokens(prompt_tokens, completion_tokens)
+        if waited.price_share is None:
+            self.waited[waited.key] = None
+            return cost
+        saved = 0.0 if cost is None else cost * (1 - waited.price_share)
+        self.saved_usd += saved
+        self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
+        return None if cost is None else cost - saved
+
+    def forgo(self, keys: Collection[str]) -> None:
+        """Somebody else pays for these, or this call will when it is made again."""
+        for key in keys:
+            if (used := self.waited.pop(key, None)) is not None:
+                self.prompt_tokens -= used.prompt_tokens
+                self.completion_tokens -= used.completion_tokens
+                self.saved_usd -= used.saved_usd
+                self.attempts -= 1
 
     def record(self, now: float) -> CallRecord:
         cost = 0.0 if not self.attempts else None
         if self.price is not None:
-            cost = self.price.cost(self.prompt_tokens, self.completion_tokens)
+            cost = self.price.cost(self.prompt_tokens, self.completion_tokens) - self.saved_usd
         return CallRecord(
             task=self.task,
             version=self.version,
@@ -136,6 +172,9 @@ class CallLedger:
         self._writes: set[asyncio.Task[None]] = set()
         self._claims: set[str] = set()
         self._renewing: asyncio.Task[None] | None = None
+
+    async def find(self, key: str) -> CachedAnswer | None:
+        return await self._answers.find(key)
 
     async def find_or_claim(self, key: str) -> CachedAnswer | None:
         """None where the question is ours to ask now; while another process asks it, its end is waited for."""
@@ -168,7 +207,9 @@ class CallLedger:
         await self._write(self._recorded(self._failure(run, key, usage, str(error))))
 
     def record_abandoned(self, run: Run, key: str, usage: CallUsage) -> None:
-        """For a caller that is being cancelled and must not wait."""
+        """For a caller that is being cancelled and must not wait. Answers of batches stay where they are, for whoever
+        makes the call again."""
+        usage.forgo(list(usage.waited))
         self._start(self._recorded(self._failure(run, key, usage, "The caller went away.")))
 
     async def aclose(self) -> None:

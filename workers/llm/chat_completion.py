@@ -25,6 +25,7 @@ __all__ = [
     "Dialect",
     "LlmTransport",
     "Requester",
+    "WaitedFor",
     "initial_dialect",
     "parse_completion",
     "prompt_template",
@@ -219,10 +220,20 @@ class ChatRequest(NamedTuple):
         return [message._asdict() for message in messages]
 
 
+class WaitedFor(NamedTuple):
+    """A place in the book of batches, where the result is kept until it is settled."""
+
+    key: str
+    price_share: float | None
+    """What the answer's tokens cost in a batch, over the model's price; None: the live endpoint answered after all."""
+
+
 class ChatResult(NamedTuple):
     completion: Completion
     stats: SendStats
     """No sends where somebody else made the same request."""
+    waited: "WaitedFor | None" = None
+    """None: it was asked live from the start."""
 
 
 @cache

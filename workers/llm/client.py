@@ -53,6 +53,10 @@ class DialectAdapter:
     def address(self) -> str:
         return self._endpoint.address
 
+    def dialect(self, model: str) -> Dialect:
+        """In which the model is asked now."""
+        return self._dialects.get(model, self._first)
+
     async def send(
         self,
         model: str,
@@ -62,7 +66,7 @@ class DialectAdapter:
     ) -> Completion:
         """Calls `on_send` before every request. Raises TransientLlmFailure or PermanentLlmFailure."""
         while True:
-            dialect = self._dialects.get(model, self._first)
+            dialect = self.dialect(model)
             on_send()
             try:
                 completion = await self._endpoint.send(body(dialect), deadline_seconds)
@@ -71,7 +75,7 @@ class DialectAdapter:
                 if other is None:
                     raise (failure.of_question() if model in self._answering else failure) from None
                 # Other calls in flight may have learnt the same, or more, in the meantime.
-                if self._dialects.get(model, self._first) == dialect:
+                if self.dialect(model) == dialect:
                     self._dialects[model] = other
                     _LOG.info("model %s: %s; from now on asked as %s", model, failure, other)
             else:
@@ -114,6 +118,15 @@ class EndpointTransport:
     @property
     def address(self) -> str:
         return self._dialects.address
+
+    @property
+    def endpoint(self) -> EndpointClient:
+        """For what is asked of it beside chat completions. It is closed with this transport."""
+        return self._endpoint
+
+    def dialect(self, model: str) -> Dialect:
+        """In which the model is asked now."""
+        return self._dialects.dialect(model)
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
         sends = _SendTimer(self._clock)

@@ -16,7 +16,13 @@ from pydantic_core import to_json
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
 from workers.llm.chat_completion import Completion, parse_completion
-from workers.llm.errors import TransientLlmFailure, failure_from_status, parse_error_body, rejected_generation
+from workers.llm.errors import (
+    PermanentLlmFailure,
+    TransientLlmFailure,
+    failure_from_status,
+    parse_error_body,
+    rejected_generation,
+)
 from workers.llm.settings import LlmSettings
 
 __all__ = ["EndpointClient"]
@@ -77,11 +83,29 @@ class EndpointClient:
         seconds = deadline_seconds or self._settings.request_timeout_seconds
         answer = await self._exchange("POST", "/chat/completions", seconds, to_json(body))
         if answer.status >= 400:
-            return self._refused(answer)
+            unfinished = rejected_generation(_said(answer))
+            if unfinished is None:
+                raise self._failure(answer)
+            return Completion(unfinished, "", "stop", None, None)
         try:
             return parse_completion(answer.body)
         except ValueError as error:
             raise TransientLlmFailure(Fault(kind="server_error", detail=str(error))) from None
+
+    async def transfer(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        body: bytes | aiohttp.FormData | None = None,
+        most_bytes: int | None = None,
+    ) -> bytes:
+        """The body of what is answered to anything but a question; without `most_bytes` it may be as long as an
+        answer. Raises TransientLlmFailure or PermanentLlmFailure."""
+        answer = await self._exchange(method, path, seconds, body, most_bytes)
+        if answer.status >= 400:
+            raise self._failure(answer)
+        return answer.body
 
     async def reach(self) -> None:
         """Raises TransientLlmFailure when no server answers. Whatever a server answers is good enough: not all list
@@ -94,35 +118,34 @@ class EndpointClient:
         if connections is not None:
             await connections.session.close()
 
-    async def _exchange(self, method: str, path: str, seconds: float, body: bytes | None = None) -> _Answer:
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        body: bytes | aiohttp.FormData | None = None,
+        most_bytes: int | None = None,
+    ) -> _Answer:
         connections, replaced = self._current()
         connections.users += 1
-        headers = {} if body is None else {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json"} if isinstance(body, bytes) else {}
         try:
             await self._retire(replaced)
             async with (
                 asyncio.timeout(seconds),
                 connections.session.request(method, f"{self._url}{path}", data=body, headers=headers) as response,
             ):
-                return _Answer(response.status, response.headers, await _received(response))
+                return _Answer(response.status, response.headers, await _received(response, most_bytes or MOST_BYTES))
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise self._unreached(error, seconds, connections) from None
         finally:
             connections.users -= 1
             await self._retire(connections)
 
-    def _refused(self, answer: _Answer) -> Completion:
-        """What the model wrote where it was that what the endpoint refused. Raises the failure otherwise."""
-        try:
-            said: object = json.loads(answer.body)
-        except ValueError:
-            said = answer.body.decode(errors="replace")
-        unfinished = rejected_generation(said)
-        if unfinished is not None:
-            return Completion(unfinished, "", "stop", None, None)
-        parsed = parse_error_body(said)
+    def _failure(self, answer: _Answer) -> TransientLlmFailure | PermanentLlmFailure:
+        parsed = parse_error_body(_said(answer))
         body = parsed._replace(message=self._without_key(parsed.message))
-        raise failure_from_status(answer.status, answer.headers, body, self._clock.now()) from None
+        return failure_from_status(answer.status, answer.headers, body, self._clock.now())
 
     def _current(self) -> tuple[_Connections, _Connections | None]:
         """The connections to use, and those that they replaced just now."""
@@ -153,15 +176,24 @@ class EndpointClient:
         return text.replace(self._secret, "…") if self._secret else text
 
 
-async def _received(response: aiohttp.ClientResponse) -> bytes:
+def _said(answer: _Answer) -> object:
+    """The body of a refusal: JSON, or text."""
+    try:
+        said: object = json.loads(answer.body)
+    except ValueError:
+        return answer.body.decode(errors="replace")
+    return said
+
+
+async def _received(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     """Raises ClientPayloadError for a body that does not end."""
     pieces: list[bytes] = []
     size = 0
     async for piece in response.content.iter_chunked(_PIECE):
         pieces.append(piece)
         size += len(piece)
-        if size > MOST_BYTES:
-            raise aiohttp.ClientPayloadError(f"an answer of more than {MOST_BYTES} bytes")
+        if size > most_bytes:
+            raise aiohttp.ClientPayloadError(f"an answer of more than {most_bytes} bytes")
     return b"".join(pieces)
 
 

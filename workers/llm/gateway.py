@@ -4,12 +4,15 @@ run ── answered before? ─────────────────�
  └ converse: ask, parse, ask again with the errors; at last, strike the sentences that cite what was not given
      └ send: retry what may pass
          └ attempt: budget ─> transport ────────────> cache + ledger ─> answer
+                       └> batches, where an answer may wait
 """
 
 import asyncio
+import datetime as dt
 import logging
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from tenacity import (
@@ -35,6 +38,9 @@ from workers.llm.errors import PermanentLlmFailure, SendStats, TransientLlmFailu
 from workers.llm.settings import LlmSettings
 from workers.llm.structured_output import ParsedAnswer, RepairConversation, parse_answer
 
+if TYPE_CHECKING:
+    from workers.llm.batches.batch_tier import BatchTier
+
 __all__ = ["LlmGateway", "RetryingSender"]
 
 
@@ -47,9 +53,12 @@ _LOG = logging.getLogger(__name__)
 class RetryingSender:
     """Sends one request: admitted by the budget, sent again while that may help, its usage counted."""
 
-    def __init__(self, settings: LlmSettings, transport: LlmTransport, clock: Clock) -> None:
+    def __init__(
+        self, settings: LlmSettings, transport: LlmTransport, clock: Clock, batches: "BatchTier | None" = None
+    ) -> None:
         self._settings = settings
         self._transport = transport
+        self._batches = batches
         self._clock = clock
         self._estimating = False
         first, longest = settings.backoff_initial_seconds, settings.backoff_max_seconds
@@ -86,11 +95,11 @@ class RetryingSender:
         billed, before = 0, usage.prompt_tokens
         reservation = await run.budget.reserve(most, estimate)
         try:
-            result = await self._complete(request, Requester(run.id, is_urgent()), usage)
+            result = await self._complete(request, Requester(run.id, is_urgent()), usage, run.waits_until)
             if result.stats.sends:
                 billed, written = self._tokens(request, result.completion)
-                usage.add_tokens(billed, written)
-                cost = None if price is None else price.cost(billed, written)
+                waited = result.waited
+                cost = usage.add_waited(waited, billed, written) if waited else usage.add_tokens(billed, written)
         except asyncio.CancelledError:
             billed = usage.prompt_tokens - before
             cost = None if price is None else price.cost(billed, 0)
@@ -99,9 +108,14 @@ class RetryingSender:
             run.budget.settle(reservation, cost, billed)
         return result.completion
 
-    async def _complete(self, request: ChatRequest, requester: Requester, usage: CallUsage) -> ChatResult:
+    async def _complete(
+        self, request: ChatRequest, requester: Requester, usage: CallUsage, waits_until: dt.datetime | None
+    ) -> ChatResult:
         try:
-            result = await self._transport.complete(request, requester)
+            if self._batches is None or waits_until is None:
+                result = await self._transport.complete(request, requester)
+            else:
+                result = await self._batches.complete(request, requester, waits_until)
         except TransientLlmFailure as failure:
             usage.add_sends(failure.stats, self._clock.monotonic())
             usage.faults.append(failure.fault)
@@ -119,6 +133,17 @@ class RetryingSender:
             raise
         usage.add_sends(result.stats, self._clock.monotonic())
         return result
+
+    async def bill(self, run: Run, usage: CallUsage) -> None:
+        """Leaves to others what others pay for. Raises StorageError."""
+        answered = [key for key, used in usage.waited.items() if used is not None]
+        if self._batches is not None and answered:
+            usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
+
+    async def settle(self, usage: CallUsage) -> None:
+        """What came of the call is in the ledger."""
+        if self._batches is not None and usage.waited:
+            await self._batches.settle(list(usage.waited))
 
     def _tokens(self, request: ChatRequest, completion: Completion) -> tuple[int, int]:
         if completion.prompt_tokens is None and not self._estimating:
@@ -150,14 +175,21 @@ class LlmGateway:
     """Implements `assayer.llm.Llm`. Belongs to one event loop; close it there."""
 
     def __init__(
-        self, settings: LlmSettings, answers: AnswerStore, clock: Clock, transport: LlmTransport | None = None
+        self,
+        settings: LlmSettings,
+        answers: AnswerStore,
+        clock: Clock,
+        transport: LlmTransport | None = None,
+        batches: "BatchTier | None" = None,
     ) -> None:
-        """Without a `transport` it opens one of its own. It closes the one it has."""
+        """Without a `transport` it opens one of its own. It closes the one it has. Without `batches` every call is
+        asked of the live endpoint, also those that may wait."""
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
         self._transport = _endpoint_transport(settings, clock) if transport is None else transport
-        self._sender = RetryingSender(settings, self._transport, clock)
+        self._sender = RetryingSender(settings, self._transport, clock, batches)
+        self._batches = batches
         self._in_flight: SingleFlight[str, Waiter[_Answered | LlmError]] = SingleFlight()
 
     @property
@@ -210,7 +242,9 @@ class LlmGateway:
             self.require_prices(model)
         messages = task.messages(data)
         key = task.key(model, self._parameters(task, run), messages)
-        outcome, shared = await self._in_flight.run(key, lambda: self._answer(task, data, run, model, messages, key))
+        # Who may not wait does not join who may.
+        flight = f"waiting {key}" if self._waits(run) else key
+        outcome, shared = await self._in_flight.run(flight, lambda: self._answer(task, data, run, model, messages, key))
         if shared:
             return await self._follow(task, model, run, key, outcome)
         if isinstance(outcome, LlmError):
@@ -234,7 +268,8 @@ class LlmGateway:
         """From the cache, or paid for. An error of the LLM is everybody's who asks the same; all others are the run's
         own."""
         try:
-            cached = await self._ledger.find_or_claim(key)
+            # A claim would hold up others for as long as a batch is out; the book of batches knows each call once.
+            cached = await (self._ledger.find(key) if self._waits(run) else self._ledger.find_or_claim(key))
             value = None if cached is None else _value_if_valid(cached, task, data)
             if cached is not None and value is not None:
                 return _Answered(await self._ledger.record_hit(run, cached, value), cached)
@@ -256,17 +291,23 @@ class LlmGateway:
         conversation = RepairConversation(task, model, messages, self._settings, run.answers_of)
         usage = self._new_usage(task, model)
         try:
-            with self._ledger.renewed_claim(key):
+            with nullcontext() if self._waits(run) else self._ledger.renewed_claim(key):
                 value = await self._converse(task, data, run, conversation, usage)
         except (LlmError, BudgetExhausted) as error:
+            await self._sender.bill(run, usage)
             await self._ledger.record_failed(run, key, usage, error)
+            await self._sender.settle(usage)
             raise
         except asyncio.CancelledError:
             self._ledger.record_abandoned(run, key, usage)
             raise
+        await self._sender.bill(run, usage)
         record = usage.record(self._clock.monotonic())
         stored = CachedAnswer(key=key, value=value.model_dump_json(by_alias=True), record=record)
+        if self._settings.keep_messages:
+            stored = stored.model_copy(update={"messages": tuple(messages)})
         await self._ledger.record_paid(run, stored, unusable)
+        await self._sender.settle(usage)
         return _Answered(Answer(value, record), stored)
 
     async def _converse(
@@ -298,6 +339,9 @@ class LlmGateway:
             f"{self._settings.repair_attempts + 1} tries; the last: {last.detail}.",
             faults=tuple(usage.faults),
         )
+
+    def _waits(self, run: Run) -> bool:
+        return self._batches is not None and run.waits_until is not None
 
     def _new_usage(self, task: Task[In, Out], model: str) -> CallUsage:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))

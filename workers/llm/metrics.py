@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from assayer.models import LedgerRow
 
-__all__ = ["ASKED", "IN_FLIGHT", "LIMIT", "count_call"]
+__all__ = ["ASKED", "BATCHES", "BATCH_CALLS", "IN_FLIGHT", "LIMIT", "WAITING_FOR_BATCH", "count_call"]
 
 CALLS = Counter(
     "assayer_llm_calls_total",
@@ -26,6 +26,19 @@ ASKED = Gauge(
 )
 IN_FLIGHT = Gauge("assayer_llm_requests_in_flight", "Questions on their way to an answer.", multiprocess_mode="livesum")
 LIMIT = Gauge("assayer_llm_requests_limit", "How many may be in flight now.", multiprocess_mode="livesum")
+BATCHES = Counter(
+    "assayer_llm_batches_total",
+    "Files of calls that this process sent or saw end: sent, completed, expired, cancelled, failed, given_up.",
+    ["outcome"],
+)
+BATCH_CALLS = Counter(
+    "assayer_llm_batch_calls_total",
+    "Calls that waited for a batch: answered by it, or returned and asked of the live endpoint.",
+    ["model", "outcome"],
+)
+WAITING_FOR_BATCH = Gauge(
+    "assayer_llm_batch_questions", "Questions that wait for a batch.", multiprocess_mode="livesum"
+)
 
 
 def count_call(row: LedgerRow) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr, field_validator
 from assayer.models import Frozen
 from assayer.models.llm import Tier
 
-__all__ = ["ConcurrencySettings", "LlmSettings", "Price", "StructuredSetting"]
+__all__ = ["ConcurrencySettings", "LlmBatchSettings", "LlmSettings", "Price", "StructuredSetting"]
 
 StructuredSetting = Literal["auto", "json_schema", "json_object"]
 Seconds = Annotated[float, Field(gt=0)]
@@ -34,6 +34,33 @@ class ConcurrencySettings(Frozen):
     max: int = Field(default=512, ge=1)
 
 
+class LlmBatchSettings(Frozen):
+    """Calls that may wait, sent as files to the endpoint's `/batches` at a lower price."""
+
+    enabled: bool = False
+    """Whether the endpoint has `/files` and `/batches`. Without, overnight work asks it live."""
+    price_share: float = Field(default=0.5, gt=0, le=1)
+    """What a token costs in a batch over what it costs live."""
+    window: str = Field(default="24h", pattern=r"^[1-9][0-9]{0,3}[hd]$")
+    """The completion window asked of the endpoint; most offer one."""
+    deadline_seconds: Seconds = 28_800.0
+    """From a job's submission; then the live endpoint takes over what is still to be asked. Eight hours."""
+    gather_seconds: float = Field(default=60.0, ge=0)
+    """A batch is sent when no call has joined it for so long."""
+    longest_gather_seconds: Seconds = 600.0
+    """Or when its first call has waited so long."""
+    poll_seconds: Seconds = 30.0
+    """Between two looks at the batches that are out."""
+    cancel_seconds: Seconds = 900.0
+    """How long a batch that is cancelled for the deadline may take to say what it has done."""
+    most_requests: int = Field(default=10_000, ge=1)
+    """Of one file. OpenAI takes 50,000."""
+    most_bytes: int = Field(default=100_000_000, ge=100_000)
+    """Of one file. OpenAI takes 200 MB."""
+    evaluations_at_once: int = Field(default=200, ge=1, le=5_000)
+    """Overnight jobs that one process has in hand: they wait side by side, so that their calls fill common batches."""
+
+
 class LlmSettings(Frozen):
     """An OpenAI-compatible endpoint and how to treat it."""
 
@@ -44,6 +71,8 @@ class LlmSettings(Frozen):
     model: str = Field(min_length=1)
     endpoint_name: str = ""
     """Under which its answers are kept. Empty: its address. An endpoint that moves keeps its answers by a name."""
+    keep_messages: bool = True
+    """Store what was sent with each answer, compressed, so that people can read how a report was made."""
     fast_model: str | None = None
     """Answers the tasks of the `fast` tier; None leaves them to `model`."""
     judge_model: str | None = None
@@ -70,6 +99,7 @@ class LlmSettings(Frozen):
     concurrency: ConcurrencySettings = ConcurrencySettings()
     tokens_per_minute: int | None = Field(default=None, ge=1)
     """That the endpoint may be sent and may write for all processes of a service together. None: no such limit."""
+    batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
     """By model name. None are built in, since prices change; a model without one has unknown cost."""
 

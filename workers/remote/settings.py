@@ -13,7 +13,10 @@ from assayer.models import Frozen, Operation
 __all__ = [
     "ArxivSettings",
     "CrossrefSettings",
+    "DataCiteSettings",
     "GithubSettings",
+    "GoogleScholarSettings",
+    "KaggleSettings",
     "KeyPlace",
     "OpenAlexSettings",
     "SemanticScholarSettings",
@@ -173,6 +176,14 @@ class WebSettings(SourceSettings):
     lifetime: dt.timedelta = dt.timedelta(days=1)
 
 
+class GoogleScholarSettings(SourceSettings):
+    """As the web's: an API in the manner of Serper; the key is compulsory, and every request is paid for."""
+
+    compulsory = "api_key"
+    variable = "ASSAYER_GOOGLE_SCHOLAR"
+    key_place = KeyPlace("header", "X-API-KEY")
+
+
 class GithubSettings(SourceSettings):
     """5,000 requests an hour with a key, of which 30 searches a minute; 60 an hour without. The strictest counts."""
 
@@ -184,3 +195,17 @@ class GithubSettings(SourceSettings):
     spacing_seconds: float = Field(default_factory=_with_key(2.0, 60.0), ge=0)
     transit_seconds: float = Field(default=0.25, ge=0)
     lifetime: dt.timedelta = dt.timedelta(days=1)
+
+
+class KaggleSettings(SourceSettings):
+    """A token of one's account is compulsory; how many requests it allows is not documented."""
+
+    compulsory = "api_key"
+    variable = "ASSAYER_KAGGLE"
+    spacing_seconds: float = Field(default=1.0, ge=0)
+
+
+class DataCiteSettings(SourceSettings):
+    """3,000 requests in five minutes from one address."""
+
+    variable = "ASSAYER_DATACITE"

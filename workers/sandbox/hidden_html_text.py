@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from lxml import etree
 
+from assayer.text.injections import find_orders
 from workers.sandbox.css_cascade import CssCascade
 from workers.sandbox.css_shapes import is_cut_away
 from workers.sandbox.css_transforms import is_far, is_moved_away, shown_by_filters
@@ -13,7 +14,9 @@ from workers.sandbox.css_values import Colour, colour_of, colours_in, length_of,
 
 __all__ = ["HiddenHtmlText", "HtmlHiding", "remove_hidden_text"]
 
-HtmlHiding = Literal["not displayed", "invisible", "tiny", "off the screen", "of the colour behind it", "a comment"]
+HtmlHiding = Literal[
+    "not displayed", "invisible", "tiny", "off the screen", "of the colour behind it", "a comment", "behind a click"
+]
 
 _NEVER_SHOWN = frozenset(
     {"template", "noscript", "datalist", "noembed", "noframes", "rp", "video", "audio", "canvas", "iframe"}
@@ -100,6 +103,9 @@ def remove_hidden_text(tree: etree._Element) -> list[HiddenHtmlText]:
     while stack:
         element, look, after = stack.pop()
         if after:
+            if _is_folded_away(element.getparent()) and _is_order(element.tail or ""):
+                hidden.add("behind a click", element.tail or "")
+                element.tail = None
             element.tail = _without_hidden(element.tail, look, hidden)
         elif not isinstance(element.tag, str):
             if element.tag is etree.Comment:
@@ -108,6 +114,8 @@ def remove_hidden_text(tree: etree._Element) -> list[HiddenHtmlText]:
         elif element.tag not in _NO_TEXT:
             style = styles.of(element, look.variables)
             why = _hides_everything_inside(element, style)
+            if why is None and _is_folded_away(element.getparent(), element) and _is_order(" ".join(_texts(element))):
+                why = "behind a click"
             if why:
                 hidden.add(why, " ".join(_texts(element)))
                 doomed.append(element)
@@ -166,6 +174,20 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
     if element.tag == "dialog" and element.get("open") is None:
         return "not displayed"
     return "off the screen" if _is_off_screen(style) or is_moved_away(style) or _is_clipped(style) else None
+
+
+def _is_folded_away(around: etree._Element | None, element: etree._Element | None = None) -> bool:
+    """Whether a click shows what is in there. Readers do click: what is folded away counts, unless it gives orders."""
+    return (
+        around is not None
+        and around.tag == "details"
+        and around.get("open") is None
+        and (element is None or element is not around.find("summary"))
+    )
+
+
+def _is_order(text: str) -> bool:
+    return any(find_orders(text))
 
 
 def _is_off_screen(style: Mapping[str, str]) -> bool:

@@ -14,6 +14,9 @@
 | papers a request    | 500                         | 100                          | 50       | 200   | 1         |
 | abstracts           | most                        | most                         | few      | all   | none      |
 
+Google Scholar (`google_scholar.py`) only searches, ten papers a request, with a stretch of the text in place of an
+abstract.
+
 DOIs are resolved by the source that registered them: Crossref knows those of its members, arXiv its own by the id in
 them, OpenAlex and Semantic Scholar those of DataCite that belong to papers. No DOI is followed to where it leads.
 """
@@ -32,6 +35,7 @@ from workers.sources.capabilities import (
     Snippet,
 )
 from workers.sources.crossref import Crossref
+from workers.sources.google_scholar import GoogleScholar
 from workers.sources.in_memory import InMemorySource
 from workers.sources.openalex import OpenAlex
 from workers.sources.semantic_scholar import SemanticScholar
@@ -40,6 +44,7 @@ from workers.sources.unpaywall import Unpaywall
 __all__ = [
     "Arxiv",
     "Crossref",
+    "GoogleScholar",
     "InMemorySource",
     "ListsCitingPapers",
     "ListsReferences",

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-EvidenceKind = Literal["literature", "web", "code"]
+EvidenceKind = Literal["literature", "web", "code", "data"]
 
 _RESERVED_NAMES = frozenset({"background", "board"})
 _WIDEST_GAP = 1.0
@@ -73,7 +73,7 @@ class RubricDimension(Frozen):
     """What a score answers, as one question."""
     guidance: str = Field(default="", max_length=2_000)
     """What counts, and what does not because another dimension asks for it."""
-    evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code")
+    evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
     """Kinds of knowledge that reviewers see beside the idea; when empty, the author's text is all they see."""
     masked: bool = True
     """Whether what reviewers are not familiar with is hidden from them. Not where the question is what is known

@@ -13,10 +13,11 @@ __all__ = ["BoardResult", "EvidencePack", "Grounding", "ReadSource", "ReviewBoar
 
 
 class ReadSource(Frozen):
-    """A paper, page or repository that was found, ranked and read."""
+    """A paper, page, repository or data set that was found, ranked and read."""
 
     paper: Paper
-    """Pages and repositories are records too: source `web` or `github`, the abstract says what they are."""
+    """Pages, repositories and data sets are records too: the source is `web`, `github`, `kaggle` or `datacite`, the
+    abstract says what they are."""
     kind: EvidenceKind
     text: str
     """What was read of it, sanitised: the only place that quotes of it may come from."""

@@ -56,6 +56,8 @@ class InnoEvalOptions(Frozen):
     """First queries of the web, at most; its searches are paid for one by one."""
     code_queries: int = Field(default=10, ge=0)
     """First queries of code, at most; its host allows few in a minute."""
+    data_queries: int = Field(default=6, ge=0)
+    """First queries of data sets, at most."""
     refined: int = Field(default=12, ge=1)
     """Refined queries of one round, at most."""
     tried_per_call: int = Field(default=24, ge=1)
@@ -66,6 +68,8 @@ class InnoEvalOptions(Frozen):
     """Web pages per query."""
     repositories: int = Field(default=5, ge=1)
     """Per query."""
+    datasets: int = Field(default=5, ge=1)
+    """Per query and source of data sets."""
     alpha: float = Field(default=0.2, ge=0, le=1)
     """Weight of semantic closeness; the rest is the judge's."""
     quality_weight: float = Field(default=0.3, ge=0, le=1)
@@ -73,7 +77,7 @@ class InnoEvalOptions(Frozen):
     least_relevance: int = Field(default=4, ge=0, le=10)
     """What the judge finds less relevant than this is not read, however few remain."""
     top: int = Field(default=10, ge=1)
-    """Papers, pages and repositories that are read: so many of each."""
+    """Papers, pages, repositories and data sets that are read: so many of each."""
     later: int = Field(default=5, ge=0)
     """Of each kind that were published after the cutoff, for advice on revision."""
     judged_per_call: int = Field(default=10, ge=1)

@@ -47,7 +47,7 @@ CodeQueryText = Annotated[
 ]
 RefinedQueryText = Annotated[
     str,
-    Field(description="2 to 5 words for code, 3 to 10 otherwise. No operators, no quotation marks, no years."),
+    Field(description="2 to 5 words for code and data, 3 to 10 otherwise. No operators, no quotation marks, no years."),
     TextRole.QUERY,
 ]
 Restated = Annotated[str, TextRole.RESTATES]
@@ -56,7 +56,7 @@ TenPointRating = Annotated[int, Field(ge=0, le=10, description="0 to 10 by the r
 
 
 class EvidenceItem(Evidence):
-    """A paper, page or repository as a prompt shows it."""
+    """A paper, page, repository or data set as a prompt shows it."""
 
     kind: EvidenceKind
     standing: str = ""
@@ -102,6 +102,7 @@ class PartQueries(Frozen):
     literature: list[PaperQueryText] = Field(min_length=1, max_length=3, description="For a search of papers.")
     web: list[PaperQueryText] = Field(max_length=2, description="For a web search.")
     code: list[CodeQueryText] = Field(max_length=2, description="For a search of repositories of code.")
+    data: list[CodeQueryText] = Field(max_length=2, description="For a search of data sets.")
 
 
 class SearchQueries(Frozen):

@@ -81,10 +81,10 @@ EXTRACTION = Task[ExtractionQuestion, Extraction](
     "innoeval.extraction", _PROMPTS, "extraction.v2.md", Extraction, max_tokens=2_500, check=_check_extraction
 )
 QUERIES = Task[SearchQueriesQuestion, SearchQueries](
-    "innoeval.queries", _PROMPTS, "queries.v2.md", SearchQueries, max_tokens=1_500, check=_check_queries
+    "innoeval.queries", _PROMPTS, "queries.v3.md", SearchQueries, max_tokens=1_500, check=_check_queries
 )
 RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
-    "innoeval.relevance", _PROMPTS, "relevance.v2.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
+    "innoeval.relevance", _PROMPTS, "relevance.v3.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
@@ -102,7 +102,7 @@ def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
     return Task(
         "innoeval.refinement",
         _PROMPTS,
-        "refinement.v2.md",
+        "refinement.v3.md",
         refinement_within(limit),
         max_tokens=1_500,
         check=_check_refinement,

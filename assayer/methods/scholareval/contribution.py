@@ -285,6 +285,7 @@ class ContributionModule:
             untouching=len(compared.papers) - len(touching),
             read=tuple(paper_note(f"P{number}", one) for number, one in enumerate(read, start=len(touching) + 1)),
             fit=self._fit,
+            day=self._run.cutoff,
         )
         review = await attempt(ask(self._llm, tasks.SYNTHESIS, question, self._run))
         if isinstance(review, Failed):

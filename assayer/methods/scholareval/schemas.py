@@ -4,6 +4,7 @@ Questions are what the prompt files render; answers are closed schemas, evidence
 local to one prompt (see `assayer.citing.evidence`).
 """
 
+import datetime as dt
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -155,6 +156,8 @@ class ReviewQuestion(Frozen):
     method: ProposedMethod
     notes: tuple[PaperNote, ...]
     fit: FitLevel
+    day: dt.date | None = None
+    """By which the idea is judged; None: today."""
 
 
 class MethodReview(Frozen):
@@ -269,6 +272,8 @@ class SynthesisQuestion(Frozen):
     read: tuple[PaperNote, ...] = ()
     """Papers that were read for the methods, with labels of their own."""
     fit: FitLevel
+    day: dt.date | None = None
+    """As in the review of a method."""
 
 
 class DimensionReview(Frozen):

@@ -163,6 +163,7 @@ class SoundnessModule:
             method=method,
             notes=tuple(paper_note(f"P{number}", source) for number, source in enumerate(relevant, start=1)),
             fit=fit,
+            day=self._run.cutoff,
         )
         return await ask(self._llm, tasks.REVIEW, question, self._run)
 

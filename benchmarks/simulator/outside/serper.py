@@ -1,4 +1,6 @@
-"""Google through Serper's API: `POST /search` with `{"q", "page", "tbs"}`; results are the simulated papers' pages."""
+"""Google through Serper's API: `POST /search` with `{"q", "page", "tbs"}`; results are the simulated papers' pages.
+`POST /scholar` with `{"q", "page", "as_ylo", "as_yhi"}` is Google Scholar.
+"""
 
 import datetime as dt
 import json
@@ -25,7 +27,7 @@ class Serper(Twin):
     knobs = Knobs(per_second=300, burst=300)
 
     def routes(self) -> Sequence[web.RouteDef]:
-        return [web.post("/search", self.search)]
+        return [web.post("/search", self.search), web.post("/scholar", self.scholar)]
 
     def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
         if knobs.api_key is not None and request.headers.get("X-API-KEY") != knobs.api_key:
@@ -60,6 +62,39 @@ class Serper(Twin):
                 "credits": 1,
             }
         )
+
+    async def scholar(self, request: web.Request) -> web.Response:
+        try:
+            asked = json.loads(await request.read())
+        except ValueError:
+            return self.failure(400, "Invalid JSON body")
+        query = asked.get("q") if isinstance(asked, dict) else None
+        if not isinstance(query, str) or not query.strip():
+            return self.failure(400, "Missing query parameter")
+        page, first, last = asked.get("page", 1), asked.get("as_ylo", 0), asked.get("as_yhi", 9_999)
+        found = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
+        shown = found[(page - 1) * _PAGE : page * _PAGE]
+        parameters = {"type": "scholar", "engine": "google-scholar", **asked}
+        return web.json_response(
+            {"searchParameters": parameters, "organic": [_cited(entry) for entry in shown], "credits": 1}
+        )
+
+
+def _cited(entry: Entry) -> dict[str, Any]:
+    record = entry.record
+    names = [f"{name[0]} {name.split()[-1]}" for name in record.authors]
+    shown = ", ".join(names[:3]) + ("…" if len(names) > 3 else "")
+    venue = record.venue if len(record.venue) < 30 else f"{record.venue[:28]}…"
+    link = f"https://arxiv.org/abs/{entry.arxiv}" if entry.arxiv else f"https://doi.org/{entry.doi or record.id}"
+    result: dict[str, Any] = {
+        "title": record.title,
+        "link": link,
+        "publicationInfo": f"{shown} - {venue}, {record.year} - simulated.example.org",
+        "snippet": f"{record.abstract[:180]}…",
+        "year": record.year,
+        "id": entry.s2[:12],
+    }
+    return result | {"citedBy": record.citation_count}
 
 
 def _window(tbs: str) -> tuple[dt.date, dt.date]:

@@ -10,10 +10,12 @@ from pydantic import ValidationError
 
 from benchmarks.simulator.outside.arxiv import Arxiv
 from benchmarks.simulator.outside.crossref import Crossref
+from benchmarks.simulator.outside.datacite import DataCite
 from benchmarks.simulator.outside.files import Files
 from benchmarks.simulator.outside.github import GitHub
 from benchmarks.simulator.outside.grobid import GROBIDS
 from benchmarks.simulator.outside.hostile import Hostile
+from benchmarks.simulator.outside.kaggle import Kaggle
 from benchmarks.simulator.outside.library import Library
 from benchmarks.simulator.outside.openalex import OpenAlex
 from benchmarks.simulator.outside.pages import Pages
@@ -37,6 +39,8 @@ TWINS: tuple[Callable[[Library], Twin], ...] = (
     Serper,
     Pages,
     GitHub,
+    Kaggle,
+    DataCite,
 )
 """One a service. A service that exists several times is listed as often, each with its own name and prefix."""
 

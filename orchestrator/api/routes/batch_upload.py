@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from assayer.errors import InputError
+from assayer.ideas.tables import IdeaTable
 from orchestrator.api.authentication import Submitter
 from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, Resource, RowError
@@ -101,8 +102,9 @@ BATCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": "One idea in each JSON record or CSV row: `title` and `text`, or its sections; or files in a "
-        "form or a ZIP archive: PDF, text, Markdown, JSON, JSON lines, CSV. Rows that cannot be read are named in the "
-        "answer, and the others are evaluated. An archive that is built to do harm is refused as a whole.",
+        "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, JSON, JSON lines, CSV, Excel "
+        "(.xlsx). Rows that cannot be read are named in the answer, and the others are evaluated. An archive that is "
+        "built to do harm is refused as a whole.",
         "content": {
             **{media: {"schema": {"type": "string"}} for media in MEDIA_TYPES if media != _FORM},
             _FORM: {
@@ -124,7 +126,7 @@ _ACCEPTED: dict[int | str, dict[str, Any]] = {
     status_code=202,
     response_model=AcceptedBatch,
     openapi_extra=BATCH_BODY,
-    responses={**_ACCEPTED, **problem_responses(413, 415, 422)},
+    responses={**_ACCEPTED, **problem_responses(413, 415, 422, 501)},
 )
 async def ask(
     request: Request,
@@ -149,7 +151,7 @@ async def ask(
     status_code=202,
     response_model=AcceptedBatch,
     openapi_extra=BATCH_BODY,
-    responses={**_ACCEPTED, **problem_responses(404, 409, 413, 415, 422)},
+    responses={**_ACCEPTED, **problem_responses(404, 409, 413, 415, 422, 501)},
 )
 async def more(
     id: PathId,
@@ -207,6 +209,7 @@ async def read_batch(
     if query.method not in services.methods:
         known = suggestion(query.method, sorted(services.methods))
         raise HttpProblem.parameter("method", f"There is no method {query.method!r}.{known}")
+    services.check_priority(query.priority)
     if lies_ahead(query.cutoff, services):
         raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
     content_type = request.headers.get("content-type", "")
@@ -217,11 +220,17 @@ async def read_batch(
             f"The body is {media or 'of no stated type'}; a batch is {', '.join(MEDIA_TYPES)}.",
         )
     limits, today = services.batches, services.clock.now().date()
+    loop = asyncio.get_running_loop()
+
+    def read_table(data: bytes, name: str) -> IdeaTable:
+        """From the thread that reads the body."""
+        return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
+
     async with uploads.receive(request) as file:
 
         def collect(is_abandoned: Callable[[], bool]) -> BatchIntake:
             kind = MEDIA_TYPES[media]
-            return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned))
+            return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned, read_table))
 
         try:
             return await uploads.parse(request, tenant, collect)

@@ -92,6 +92,8 @@ class BatchSummary(Resource):
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
+    waiting: str | None = None
+    """Why the first of its queued evaluations does not run yet; null when none is queued."""
 
 
 class RetriedBatch(Resource):
@@ -146,7 +148,9 @@ async def listed(
 @router.get("/{id}", responses=problem_responses(404, 422))
 async def one(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
     """One batch: its progress, and the rows that hold no usable idea."""
-    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
+    batch = await _find_batch(services, caller.tenant, id)
+    waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
+    return batch_resource(batch, services.clock.now()).model_copy(update={"waiting": waiting})
 
 
 @router.delete("/{id}", responses=problem_responses(404, 422))

@@ -19,7 +19,7 @@ from orchestrator.api.job_routes import (
 )
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
-from orchestrator.jobs.models import Job, JobId, JobState, Priority
+from orchestrator.jobs.models import Job, JobId, JobState, LivePriority
 from orchestrator.jobs.requests import ComparisonRequest, Limits
 from orchestrator.jobs.results import ComparisonResult
 from orchestrator.jobs.submissions import NewJob
@@ -36,7 +36,7 @@ class ComparisonBody(Body):
     """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
     service is set otherwise."""
     limits: Limits = Limits()
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class AcceptedComparison(Resource):

@@ -32,7 +32,7 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import CurationOutcome
-from orchestrator.jobs.models import Job, JobId, Priority
+from orchestrator.jobs.models import Job, JobId, LivePriority
 from orchestrator.jobs.requests import CurationRequest, Limits
 from orchestrator.jobs.submissions import NewJob
 
@@ -51,7 +51,7 @@ class CurationBody(Body):
     items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class CurationResource(ItemJobResource):

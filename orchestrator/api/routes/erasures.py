@@ -5,16 +5,24 @@ from typing import Self
 from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Manager
 from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import not_found
-from orchestrator.api.services import ServicesDependency
-from orchestrator.jobs.models import BatchId, JobKind, JobState
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 
-__all__ = ["ErasedJob", "Erasure", "ErasureBody", "router"]
+__all__ = [
+    "ErasedJob",
+    "Erasure",
+    "ErasureBody",
+    "erase_found",
+    "erasure_of",
+    "router",
+]
 
 
 class ErasureBody(Body):
@@ -53,6 +61,8 @@ class Erasure(Resource):
     """Rows of batches that held no usable idea: their names and reasons."""
     batch: str | None
     """Itself deleted."""
+    proof: int | None
+    """Number of the entry of the audit log that says so: `GET /v1/erasures/{number}`. Null for a dry run."""
 
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
@@ -62,30 +72,44 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 async def erase(body: ErasureBody, caller: Manager, services: ServicesDependency) -> Erasure:
     """Deletes all that you have stored about an idea, or of a batch: ideas, reports, answers, events, and every
     ranking and comparison in which they stand. Nothing brings it back; ask with `dry_run` first."""
-    batch = None if body.batch is None else BatchId(body.batch)
-    refused = await services.erasures.refused_rows(caller.tenant, body.source)
+    found = await erasure_of(services, caller.tenant, body.source, body.batch)
+    if body.dry_run:
+        return found
+    return await erase_found(services, caller.tenant, actor_of(caller), body.source, found)
+
+
+async def erasure_of(services: Services, tenant: TenantId, source: str | None, batch: str | None) -> Erasure:
+    """What would go. Raises HttpProblem for a batch that is not there."""
+    refused = await services.erasures.refused_rows(tenant, source)
     if batch is not None:
-        status = await services.jobs.batch(caller.tenant, batch)
+        status = await services.jobs.batch(tenant, BatchId(batch))
         if status is None:
             raise not_found("batch", batch)
         refused = len(status.rejected)
-    found = await services.erasures.find(caller.tenant, body.source, batch)
-    if not body.dry_run:
-        # First: should this end half way, the log says more than was done, never less.
-        things = [*(str(one.id) for one in found), *([body.batch] if body.batch else [])]
-        await services.audit_log.erase(
-            caller.tenant, actor_of(caller), body.batch or "an applicant", things, services.clock.now()
-        )
-        for one in found:
-            if one.state in ("queued", "running"):
-                await services.jobs.cancel(caller.tenant, one.id)
-        await services.erasures.erase(caller.tenant, [one.id for one in found], body.source, batch)
+    found = await services.erasures.find(tenant, source, None if batch is None else BatchId(batch))
     return Erasure(
-        dry_run=body.dry_run,
+        dry_run=True,
         jobs=tuple(
             ErasedJob(id=one.id, kind=one.kind, title=one.subject, state=one.state, batch=one.batch, row=one.row)
             for one in found
         ),
         refused_rows=refused,
         batch=batch,
+        proof=None,
     )
+
+
+async def erase_found(
+    services: Services, tenant: TenantId, actor: Actor, source: str | None, found: Erasure
+) -> Erasure:
+    """`source`: where it was found by that."""
+    # First: should this end half way, the log says more than was done, never less.
+    things = [*(one.id for one in found.jobs), *([found.batch] if found.batch else [])]
+    about = found.batch or "an applicant"
+    tip = await services.audit_log.erase(tenant, actor, about, things, services.clock.now())
+    jobs = [JobId(one.id) for one in found.jobs]
+    for job, one in zip(jobs, found.jobs, strict=True):
+        if one.state in ("queued", "running"):
+            await services.jobs.cancel(tenant, job)
+    await services.erasures.erase(tenant, jobs, source, BatchId(found.batch) if found.batch else None)
+    return found.model_copy(update={"dry_run": False, "proof": tip.number})

@@ -22,6 +22,7 @@ from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
+    UNNAMED_SOURCE,
     JobRoutes,
     PreferHeader,
     accept_job,
@@ -57,6 +58,7 @@ __all__ = [
     "evaluation_resource",
     "router",
     "show_evaluation",
+    "stored_report",
 ]
 
 
@@ -92,6 +94,9 @@ class Accepted(Resource):
 
 
 class Evaluation(JobResource):
+    source: str
+    """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`. Empty where
+    there is none."""
     batch: str | None
     row: int | None
     """Of the batch's input, from 1."""
@@ -107,6 +112,8 @@ class GraphQuery(Body):
 class EvaluationQuery(PageQuery):
     state: JobState | None = None
     batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    source: str | None = Field(default=None, min_length=1, max_length=300)
+    """The sender's name for the idea: all of it, the id that its row holds, or a file's name without its folders."""
 
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
@@ -149,6 +156,7 @@ async def listed(
         kind="evaluation",
         state=query.state,
         batch=None if query.batch is None else BatchId(query.batch),
+        source=query.source,
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
@@ -161,7 +169,7 @@ async def report(
 ) -> Response:
     """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    stored = await _stored_report(services, caller.tenant, id)
+    stored = await stored_report(services, caller.tenant, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
@@ -172,7 +180,7 @@ async def graph(
 ) -> Response:
     """The graph of the literature that a report of SciCompanion holds, as JSON or GraphML. Other reports have none:
     404."""
-    stored = await _stored_report(services, caller.tenant, id)
+    stored = await stored_report(services, caller.tenant, id)
     if stored.graph is None:
         raise HttpProblem("not-found", f"The report of {id} has no graph: its method grows none, scicompanion does.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
@@ -180,7 +188,7 @@ async def graph(
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
-async def _stored_report(services: Services, tenant: TenantId, id: str) -> Report:
+async def stored_report(services: Services, tenant: TenantId, id: str) -> Report:
     """Raises HttpProblem."""
     job = await find_job(services, tenant, id, "evaluation")
     stored = await services.jobs.report(tenant, job.id) if job.state == "done" else None
@@ -207,6 +215,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
     check_method(body.method, services.methods)
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
+    services.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
         source=body.source,
@@ -231,7 +240,8 @@ async def show_evaluation(services: Services, job: Job) -> Evaluation:
 
 
 def evaluation_resource(job: Job) -> Evaluation:
-    return Evaluation(**job_fields(job), batch=job.batch, row=job.row, links=evaluation_links(job.id))
+    source = "" if job.source == UNNAMED_SOURCE else job.source
+    return Evaluation(**job_fields(job), source=source, batch=job.batch, row=job.row, links=evaluation_links(job.id))
 
 
 def evaluation_links(job: str) -> Links:

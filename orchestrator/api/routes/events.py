@@ -17,6 +17,7 @@ from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.openapi import event_stream_response, problem_responses
+from orchestrator.api.routes.model_calls import events_of
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import TERMINAL, Job, JobEvent, JobKind
 from orchestrator.jobs.timeline import timeline_of
@@ -105,10 +106,9 @@ def _server_sent_event(event: JobEvent) -> ServerSentEvent:
 async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
     """What ran when: the time in the queue, the method's stages, the calls of language models."""
     job = await find_job(services, caller.tenant, id, "evaluation")
-    events: list[JobEvent] = []
-    while page := await services.events.after(job.id, events[-1].number if events else 0, _PAGE):
-        events += page
-    return timeline_of(job, events, await services.ledger.rows_of_job(job.id), services.clock.now())
+    return timeline_of(
+        job, await events_of(services, job), await services.ledger.rows_of_job(job.id), services.clock.now()
+    )
 
 
 _KINDS: tuple[JobKind, ...] = (

@@ -31,7 +31,7 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import ProposalOutcome
-from orchestrator.jobs.models import Job, JobId, Priority
+from orchestrator.jobs.models import Job, JobId, LivePriority
 from orchestrator.jobs.requests import Limits, ProposalRequest
 from orchestrator.jobs.submissions import NewJob
 
@@ -53,7 +53,7 @@ class ProposalBody(Body):
     """Put the candidates of each question in order: by pairwise comparisons, or by single scores; null: do not."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class ProposalResource(ItemJobResource):

@@ -36,7 +36,7 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
+from orchestrator.jobs.models import BatchId, Job, JobId, JobState, LivePriority, TenantId
 from orchestrator.jobs.requests import Limits, RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.jobs.submissions import NewJob
@@ -84,7 +84,7 @@ class RankingBody(Body):
     """Mask names, affiliations, acknowledgements and the like before the judge sees the ideas; null: yes, unless the
     service is set otherwise. Ideas of a batch that was judged blind are masked whatever the service is set to."""
     limits: Limits = Limits()
-    priority: Priority = "batch"
+    priority: LivePriority = "batch"
 
     @model_validator(mode="after")
     def _has_ideas_once(self) -> Self:

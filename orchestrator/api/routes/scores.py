@@ -30,7 +30,7 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency, UploadLimitDependency
 from orchestrator.jobs.item_outcomes import ScoreOutcome
-from orchestrator.jobs.models import Job, JobId, Priority
+from orchestrator.jobs.models import Job, JobId, LivePriority
 from orchestrator.jobs.requests import IdeaToScore, Limits, ScoreRequest
 from orchestrator.jobs.submissions import NewJob
 
@@ -52,7 +52,7 @@ class ScoreBody(Body):
     ideas, unless the service is set otherwise."""
     limits: Limits = Limits()
     """Of all items together."""
-    priority: Priority = "interactive"
+    priority: LivePriority = "interactive"
 
 
 class ScoreResource(ItemJobResource):

@@ -3,5 +3,5 @@ for (const box of document.querySelectorAll("[data-events]")) {
   const events = new EventSource(box.dataset.events);
   const renew = () => htmx.trigger(box, "changed");
   events.addEventListener("progress", renew);
-  events.addEventListener("finished", () => { events.close(); renew(); });
+  for (const end of ["finished", "done", "failed", "dead", "cancelled"]) events.addEventListener(end, () => { events.close(); renew(); });
 }

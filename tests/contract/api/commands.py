@@ -26,9 +26,15 @@ class Program:
     home: Path
 
     async def run(self, *arguments: object, **settings: str) -> Ended:
+        process = await self.start(*arguments, **settings)
+        async with asyncio.timeout(SECONDS):
+            out, err = await process.communicate()
+        return Ended(process.returncode or 0, out.decode(), err.decode())
+
+    async def start(self, *arguments: object, **settings: str) -> asyncio.subprocess.Process:
         own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
         given = {"ASSAYER_HOME": str(self.home), "ASSAYER_API_URL": self.url, "ASSAYER_API_KEY": self.key}
-        process = await asyncio.create_subprocess_exec(
+        return await asyncio.create_subprocess_exec(
             str(PROGRAM),
             *map(str, arguments),
             cwd=self.home,
@@ -37,6 +43,3 @@ class Program:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        async with asyncio.timeout(SECONDS):
-            out, err = await process.communicate()
-        return Ended(process.returncode or 0, out.decode(), err.decode())

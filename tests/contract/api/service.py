@@ -46,18 +46,21 @@ from orchestrator.store import (
 )
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
+from workers.documents.document_ideas import read_table
 
 __all__ = ["ACME", "BODY", "KEY", "OTHER", "TEXT", "Service", "served"]
 
@@ -97,6 +100,7 @@ class Service:
             jobs=PgJobs(database),
             events=PgEvents(database),
             ledger=PgLedger(database),
+            call_contents=PgCallContents(database),
             rewards=PgRewards(database),
             groups=PgRewardGroups(database),
             curations=PgItemOutcomes(database, CurationOutcome),
@@ -111,6 +115,7 @@ class Service:
             assignments=PgAssignments(database, audit_log),
             opinions=PgOpinions(database, audit_log),
             decisions=PgDecisions(database, audit_log),
+            remarks=PgRemarks(database, audit_log),
             sessions=PgSessions(database, AccessSettings()),
             sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
             identity_providers={},
@@ -128,6 +133,7 @@ class Service:
             cipher=SecretCipher([KEY]),
             check_address=partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
+            read_table=read_table,
         )
         return cls(database, services, create_app(services), checks)
 

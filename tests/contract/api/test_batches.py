@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 
 import httpx2
+import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
@@ -80,6 +81,19 @@ async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2
     assert (batch.rejected, batch.rejected_rows, batch.states) == (1, accepted.rejected, {"queued": 2})
     page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
     assert {one.title for one in page.items} == {"Größe", "Höhe"}
+
+
+async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(client: httpx2.AsyncClient) -> None:
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    assert book.active is not None
+    for row in (("id", "title", "text"), ("A-1", "Corals", words(1)), ("A-2", "Short", "No.")):
+        book.active.append(row)
+    book.save(file)
+    encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le")
+    accepted = await submit(client, as_form({"call.xlsx": file.getvalue(), "locked.xlsx": encrypted}), FORM)
+    assert (accepted.rows, accepted.accepted) == (3, 1)
+    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "call.xlsx:2"), (3, "locked.xlsx")]
+    assert accepted.rejected[1].detail == "locked.xlsx is encrypted. Save it without a password."
 
 
 async def test_files_become_jobs_with_documents_and_what_is_no_pdf_is_told(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.jobs.models import Problem
+from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
 from tests.contract.api.commands import PROGRAM, Program
 from tests.contract.api.service import ACME, TEXT, Service, served
@@ -191,6 +191,25 @@ async def test_watch_in_a_log_tells_what_changes_and_names_those_without_a_resul
     assert f"{batch}: 3 rows, " in ended.err
     (named,) = [line for line in ended.err.splitlines() if line.startswith("Row ")]
     assert re.fullmatch(r"Row \d \(.+, ev_\w+\) is failed: The budget is spent", named)
+
+
+async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, service: Service) -> None:
+    await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
+    (program.home / "ideas" / "second.txt").write_text(TEXT)
+    submitted = await program.run("submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
+    assert "Row 2 has the words of row 1" in submitted.err
+    batch = submitted.out.strip()
+    watching = await program.start("watch", batch)
+    assert watching.stderr is not None
+    told = (await watching.stderr.readline()).decode()
+    async with service.caller() as caller:
+        found = (await caller.get(f"/v1/batches/{batch}")).json()
+        assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
+        assert told.strip() == f"{batch}: nothing of it runs. About the next one: {found['waiting']}"
+        await caller.delete(f"/v1/batches/{batch}")
+        assert (await caller.get(f"/v1/batches/{batch}")).json()["waiting"] is None
+    await watching.communicate()
+    assert watching.returncode == 1
 
 
 async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> None:

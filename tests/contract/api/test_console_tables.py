@@ -10,13 +10,13 @@ from playwright.async_api import Page, async_playwright
 
 from assayer.models import Absent, EvaluationId, Part, Score, Summary
 from assayer.models.paper import CorpusFit
-from orchestrator.jobs.models import BatchId, JobVerdict, Problem, TenantId
+from orchestrator.jobs.models import BatchId, JobVerdict, Problem, TenantId, TenantPlan
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.call_tables import TableView
 from tests.chromium import launch_options
 from tests.contract.api.people import person
-from tests.contract.api.service import ACME, OTHER, Service, served
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 from tests.contract.store_records import report
 
 AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
@@ -111,7 +111,9 @@ async def test_another_tenants_call_does_not_exist(service: Service) -> None:
         for path in (f"calls/{batch}", f"calls/{batch}/plots", f"calls/{batch}/progress", f"calls/{batch}/cancel"):
             assert (await stranger.get(f"/console/{path}")).status_code == 404
         ids = [one["id"] for one in listed]
-        assert (await stranger.get(f"/console/proposals/{ids[0]}")).status_code == 404
+        for part in ("", "/making", "/making/1", "/contestation"):
+            assert (await stranger.get(f"/console/proposals/{ids[0]}{part}")).status_code == 404
+        assert (await stranger.get(f"/console/erase?batch={batch}")).status_code == 404
         assert (await stranger.get("/console/compare", params={"id": ids[:2]})).status_code == 404
         assert batch not in (await stranger.get("/console")).text
     page = await service.services.tables.page(OTHER, BatchId(batch), TableView())
@@ -124,7 +126,17 @@ async def test_a_reviewer_sees_no_scores_of_the_machine(service: Service) -> Non
     async with signed_in(service, reviewer.key) as client:
         home = await client.get("/console")
         assert home.headers["location"] == "/console/queue"
-        for path in (f"calls/{batch}", f"calls/{batch}/plots", "compare", f"calls/{batch}/cancel"):
+        async with service.caller() as owner:
+            job = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"][0]["id"]
+        of_proposal = [f"proposals/{job}{page}" for page in ("", "/making", "/making/1", "/contestation")]
+        for path in (
+            f"calls/{batch}",
+            f"calls/{batch}/plots",
+            "compare",
+            f"calls/{batch}/cancel",
+            "erase",
+            *of_proposal,
+        ):
             assert (await client.get(f"/console/{path}")).status_code == 403
 
 
@@ -141,6 +153,18 @@ async def test_an_auditor_reads_and_cannot_cancel(service: Service) -> None:
         for act in ("cancel", "retry", "views"):
             answer = await client.post(f"/console/calls/{batch}/{act}", data=form, headers={"Origin": "http://api"})
             assert answer.status_code == 403
+
+
+async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> None:
+    await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
+    async with service.caller() as owner:
+        made = await owner.post("/v1/batches?max_usd=2", files=[("file", ("a.txt", TEXT.encode()))])
+    batch = made.json()["id"]
+    async with signed_in(service, await service.key()) as client:
+        for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
+            page = await client.get(f"/console{path}")
+            assert "Nothing runs</span> About the next one: It may cost 2 USD, and 0.50 USD are left" in page.text
+        assert "$0.50 left" in (await client.get(f"/console/calls/{batch}")).text
 
 
 async def test_a_change_without_the_pages_token_is_refused(service: Service) -> None:
@@ -189,6 +213,7 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         renewals: list[str] = []
         page.on("request", lambda request: renewals.append(request.url) if "hx-request" in request.headers else None)
         await page.goto(f"{url}/console")
+        await page.locator("input:focus").wait_for()
         await page.keyboard.type(await service.key())
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Spring").wait_for()

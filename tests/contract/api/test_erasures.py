@@ -99,8 +99,9 @@ async def test_command_shows_what_would_go_asks_and_deletes(program: Program, se
         assert refused.code != 0
         assert "Reeds" in refused.out
         assert len((await caller.get("/v1/evaluations")).json()["items"]) == 2
-        done = await program.run("erase", "--source", "A-1", "--yes")
+        done = await program.run("erase", "--source", "A-1", "--yes", "--proof", "proof.json")
         assert done.code == 0, done.err
+        assert '"still_stored": []' in (program.home / "proof.json").read_text("utf-8")
         assert "Deleted: 1 evaluation." in done.err
         nothing = await program.run("erase", "--source", "A-1", "--yes")
         assert (nothing.code, "Nothing is stored of A-1" in nothing.err) == (2, True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import json
 from html.parser import HTMLParser
 
 import httpx2
@@ -209,6 +210,28 @@ async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None
         assert problem(await client.delete(path), 403, "forbidden").scope == "manage"
         assert (await manager.delete(path)).status_code == 204
         problem(await client.get(accepted.links.evaluation), 404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [("A-7", ["call.jsonl:1 (A-7)"]), ("one.txt", ["one.txt"]), ("call.jsonl:2", ["call.jsonl:2"]), ("A-", [])],
+)
+async def test_an_evaluation_is_found_by_what_its_sender_calls_it(
+    service: Service, source: str, found: list[str]
+) -> None:
+    rows = "\n".join(json.dumps(row) for row in ({"id": "A-7", "text": TEXT}, {"text": f"{TEXT} again"}))
+    files = [("file", ("call.jsonl", rows.encode())), ("file", ("one.txt", f"{TEXT} more".encode()))]
+    async with service.caller() as client:
+        assert (await client.post("/v1/batches", files=files)).status_code == 202
+        assert (await client.post("/v1/evaluations", json=BODY)).status_code == 202
+        answer = await client.get("/v1/evaluations", params={"source": source})
+        assert [one["source"] for one in answer.json()["items"]] == found
+        assert {one["source"] for one in (await client.get("/v1/evaluations")).json()["items"]} == {
+            "",
+            "call.jsonl:1 (A-7)",
+            "call.jsonl:2",
+            "one.txt",
+        }
 
 
 async def test_waiting_brings_the_verdict_in_the_same_answer(service: Service) -> None:

@@ -53,10 +53,10 @@ async def test_another_tenants_things_are_not_there(service: Service) -> None:
             needed = _PARAMETERS.get((method, path), {})
             body = _BODIES.get(path, {"name": "mine"})
             for thing in (done, queued, curation, key):
-                at = path.replace("{id}", thing).replace("{item}", "0")
+                at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)
-                at = path.replace("{id}", "ev_none").replace("{item}", "0")
+                at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
                 unknown = await stranger.request(method, at, params=needed, json=body)
                 assert unknown.status_code == answer.status_code, (method, path)
         assert await _everything(service) == before

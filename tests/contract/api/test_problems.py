@@ -64,7 +64,7 @@ async def test_a_body_that_breaks_the_parser_is_the_clients_fault(service: Servi
         ({"idea": {"sections": [{"title": "a", "text": "b"}]}}, "/idea/sections", "too short"),
         ({"method": "scholarval"}, "/method", '"scholareval"'),
         ({"cutoff": "soon"}, "/cutoff", "date"),
-        ({"priority": "now"}, "/priority", "'interactive' or 'batch'"),
+        ({"priority": "now"}, "/priority", "'interactive', 'batch' or 'overnight'"),
     ],
 )
 async def test_a_field_that_cannot_be_used_is_named(

@@ -53,6 +53,7 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         await page.goto(f"{url}/console")
+        await page.locator("input:focus").wait_for()
         await page.keyboard.type(ada.key)
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Your queue").wait_for()

@@ -19,6 +19,7 @@ _BODY = {
     "point": "/parts/0",
     "agrees": True,
     "reason": "because it is",
+    "text": "Look at the budget.",
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
@@ -27,6 +28,7 @@ _FIELDS = {
     "/v1/evaluations/{id}/judgements": ("point", "agrees", "reason"),
     "/v1/evaluations/{id}/override": ("score", "reason"),
     "/v1/evaluations/{id}/conflicts": ("reason",),
+    "/v1/evaluations/{id}/remarks": ("text",),
 }
 
 _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {

@@ -76,7 +76,9 @@ async def _serve(database_url: str, started: "threading.Event", told: list[Runni
         NotificationListener(database) as listener,
     ):
         corpus = MemoryCorpus([paper(1), paper(2)], HashingEmbedder())
-        service = Service.of(database, listener, **_QUICK).with_services(corpora=MemoryCorpusVersions(corpus))
+        service = Service.of(database, listener, **_QUICK).with_services(
+            corpora=MemoryCorpusVersions(corpus), overnight=True
+        )
         await service.tenant()
         key = await service.key("admin")
         ids = await _things(service, key)

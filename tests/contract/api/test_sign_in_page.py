@@ -44,6 +44,7 @@ async def test_somebody_signs_in_by_keyboard(service: Service, tmp_path: Path, w
         assert await page.get_by_label("API key").input_value() == ""
         assert await page.evaluate(CONTRASTS) == []
         await page.screenshot(path=tmp_path / f"sign-in-{width}-{scheme}.png")
+        await page.locator("input:focus").wait_for()
         await page.keyboard.type(await service.key("read"))
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="auditor").wait_for()

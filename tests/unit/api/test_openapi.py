@@ -60,6 +60,7 @@ def test_every_post_that_makes_something_takes_an_idempotency_key(operations: li
         "/v1/evaluations/{id}/judgements",
         "/v1/evaluations/{id}/opinions",
         "/v1/evaluations/{id}/override",
+        "/v1/evaluations/{id}/remarks",
     }
     of_verdicts = {"/v1/evaluations/{id}/retry", "/v1/batches/{id}/retry"}  # what waits or runs stays as it is
     without = {

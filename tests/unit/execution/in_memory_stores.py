@@ -1,6 +1,7 @@
 """In-memory implementations of the ports of the worker."""
 
 import asyncio
+import datetime as dt
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -36,6 +37,7 @@ def lease_of(number: int = 1, attempt: int = 1, pinned: dict[str, Any] | None = 
         document=None,
         max_usd=None,
         pinned=pinned,
+        submitted_at=dt.datetime(2026, 11, 20, tzinfo=dt.UTC),
     )
 
 

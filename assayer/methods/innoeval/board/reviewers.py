@@ -137,6 +137,7 @@ def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
         "literature": familiarity.literature,
         "web": familiarity.frontier,
         "code": familiarity.applications,
+        "data": familiarity.applications,
     }[kind]
 
 

@@ -1,4 +1,4 @@
-"""Fast search: papers, pages and repositories for queries, each as a record, on either side of the cutoff."""
+"""Fast search: papers, pages, repositories, data sets for queries, each as a record, on either side of the cutoff."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,17 +10,22 @@ from assayer.literature.library import Library
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.models import Idea, Operation, Paper, PaperId, Repository, WebResult, Window
+from assayer.models import Dataset, Idea, Operation, Paper, PaperId, Repository, WebResult, Window
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each, together
 from assayer.text.sanitise import sanitise
 
 __all__ = ["SOURCE_KINDS", "SOURCE_NOUNS", "CutoffSide", "FastSearch", "SearchCandidate", "SourceQuery"]
 
-SOURCE_KINDS: tuple[EvidenceKind, ...] = ("literature", "web", "code")
-SOURCE_NOUNS: Mapping[EvidenceKind, str] = {"literature": "paper", "web": "web page", "code": "repository"}
+SOURCE_KINDS: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
+SOURCE_NOUNS: Mapping[EvidenceKind, str] = {
+    "literature": "paper",
+    "web": "web page",
+    "code": "repository",
+    "data": "data set",
+}
 
-_JOURNAL_SOURCES: Mapping[EvidenceKind, tuple[str, Operation]] = {"web": ("web", "web"), "code": ("github", "code")}
+_OPERATIONS: Mapping[EvidenceKind, Operation] = {"web": "web", "code": "code", "data": "datasets"}
 """Under which the journal counts what they found."""
 
 CutoffSide = Literal["before", "after"]
@@ -31,6 +36,13 @@ class SourceQuery(NamedTuple):
     part: str
     kind: EvidenceKind
     text: str
+
+
+class _Place(NamedTuple):
+    """Where a query is asked: one of several sources of its kind."""
+
+    query: SourceQuery
+    source: str
 
 
 class SearchCandidate(NamedTuple):
@@ -47,13 +59,19 @@ class FastSearch:
 
     def __init__(self, backends: Backends, library: Library, run: Run, idea: Idea, options: InnoEvalOptions) -> None:
         self._web, self._code, self._library = backends.web, backends.code, library
+        self._datasets = {one.source: one for one in backends.datasets}
         self._run, self._options = run, options
         self._title, self._shingles = idea.own_words.title, shingles(idea.own_words.text)
         self._admitted_before: dict[tuple[PaperId, CutoffSide], bool] = {}
 
     @property
     def kinds(self) -> tuple[EvidenceKind, ...]:
-        available = {"literature": True, "web": self._web is not None, "code": self._code is not None}
+        available = {
+            "literature": True,
+            "web": self._web is not None,
+            "code": self._code is not None,
+            "data": bool(self._datasets),
+        }
         return tuple(kind for kind in SOURCE_KINDS if available[kind])
 
     def window(self, side: CutoffSide) -> Window:
@@ -66,11 +84,11 @@ class FastSearch:
     async def search(
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        """For every query what it found, best first. Raises LiteratureError when the corpus fails; a query of web or
-        code that fails is counted as lost and missing from the answer."""
+        """For every query what it found, best first. Raises LiteratureError when the corpus fails; a query of web,
+        code or data that fails is counted as lost and missing from the answer."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
-        answers = await together([self._search_papers(papers, side), self._search_web_and_code(others, side)])
+        answers = await together([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
         return {query: found for answer in answers for query, found in answer.items()}
 
     async def _search_papers(
@@ -88,30 +106,40 @@ class FastSearch:
             for query, hits in zip(queries, answers, strict=True)
         }
 
-    async def _search_web_and_code(
+    async def _search_beyond_papers(
         self, queries: Sequence[SourceQuery], side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        outcomes = await each(queries, lambda query: self._search_one(query, side))
-        self._run.keep_successes(outcomes, "query of web or code")
-        for query, outcome in zip(queries, outcomes, strict=True):
+        places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
+        outcomes = await each(places, lambda place: self._search_one(place, side))
+        self._run.keep_successes(outcomes, "query of web, code or data")
+        found: dict[SourceQuery, list[SearchCandidate]] = {}
+        for (query, source), outcome in zip(places, outcomes, strict=True):
             if isinstance(outcome, Failed):
-                self._run.journal.record_trouble(*_JOURNAL_SOURCES[query.kind], outcome.error)
+                self._run.journal.record_trouble(source, _OPERATIONS[query.kind], outcome.error)
             else:
-                self._run.journal.record_use(*_JOURNAL_SOURCES[query.kind], results=len(outcome))
-        return {
-            query: self._admitted(found, side)
-            for query, found in zip(queries, outcomes, strict=True)
-            if not isinstance(found, Failed)
-        }
+                self._run.journal.record_use(source, _OPERATIONS[query.kind], results=len(outcome))
+                found.setdefault(query, []).extend(outcome)
+        return {query: self._admitted(candidates, side) for query, candidates in found.items()}
 
-    async def _search_one(self, query: SourceQuery, side: CutoffSide) -> list[SearchCandidate]:
-        window = self.window(side)
+    def _sources_of(self, kind: EvidenceKind) -> tuple[str, ...]:
+        return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
+
+    async def _search_one(self, place: _Place, side: CutoffSide) -> list[SearchCandidate]:
+        query, window = place.query, self.window(side)
         if query.kind == "web" and self._web is not None:
             (pages,) = await self._web.search([query.text], self._options.pages, window)
             return [SearchCandidate(_page_record(page), "web", "") for page in pages]
         if query.kind == "code" and self._code is not None:
-            (found,) = await self._code.search([query.text], self._options.repositories, window)
-            return [SearchCandidate(_repository_record(one), "code", self._repository_standing(one)) for one in found]
+            (repositories,) = await self._code.search([query.text], self._options.repositories, window)
+            return [
+                SearchCandidate(_repository_record(one), "code", self._repository_standing(one)) for one in repositories
+            ]
+        if query.kind == "data":
+            (found,) = await self._datasets[place.source].search([query.text], self._options.datasets, window)
+            return [
+                SearchCandidate(_dataset_record(one, place.source), "data", self._dataset_standing(one))
+                for one in found
+            ]
         return []
 
     def _admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
@@ -153,6 +181,12 @@ class FastSearch:
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
         return _joined_facts(paper.venue, "" if self._run.cutoff else cited)
 
+    def _dataset_standing(self, dataset: Dataset) -> str:
+        if self._run.cutoff:
+            return dataset.publisher
+        downloads = f"downloaded {dataset.downloads} times" if dataset.downloads is not None else ""
+        return _joined_facts(dataset.publisher, dataset.licence, downloads)
+
     def _repository_standing(self, repository: Repository) -> str:
         if self._run.cutoff:
             return repository.language
@@ -166,7 +200,8 @@ def _joined_facts(*facts: str) -> str:
 
 
 def _noun(record: Paper) -> str:
-    return SOURCE_NOUNS["web" if record.source == "web" else "code"]
+    kinds: Mapping[str, EvidenceKind] = {"web": "web", "github": "code"}
+    return SOURCE_NOUNS[kinds.get(record.source, "data")]
 
 
 def _page_record(page: WebResult) -> Paper:
@@ -190,4 +225,17 @@ def _repository_record(repository: Repository) -> Paper:
         publication_date=repository.created,
         url=repository.url,
         source="github",
+    )
+
+
+def _dataset_record(dataset: Dataset, source: str) -> Paper:
+    return Paper(
+        id=PaperId(dataset.key),
+        title=dataset.title,
+        abstract=dataset.description,
+        authors=dataset.creators,
+        publication_date=dataset.published,
+        venue=dataset.publisher,
+        url=dataset.url,
+        source=source,
     )

@@ -111,11 +111,13 @@ class IterativeSearch:
         return found
 
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
-        """Of web and code no more than this share of what one evaluation may ask, each part's first query first."""
+        """Of web, code and data no more than this share of what one evaluation may ask, each part's first query
+        first."""
         room = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
             "code": math.ceil(self._options.code_queries * share),
+            "data": math.ceil(self._options.data_queries * share),
         }
         asked = []
         for query in _parts_in_turn(queries):
@@ -123,7 +125,7 @@ class IterativeSearch:
                 asked.append(query)
             room[query.kind] -= 1
         self._run.journal.record_dropped(
-            "query of web or code", "beyond the limit for one evaluation", len(queries) - len(asked)
+            "query of web, code or data", "beyond the limit for one evaluation", len(queries) - len(asked)
         )
         return asked
 
@@ -206,7 +208,7 @@ async def first_queries(
 
 
 def _of_kind(entry: PartQueries, kind: EvidenceKind) -> list[str]:
-    return {"literature": entry.literature, "web": entry.web, "code": entry.code}[kind]
+    return {"literature": entry.literature, "web": entry.web, "code": entry.code, "data": entry.data}[kind]
 
 
 async def refined_queries(

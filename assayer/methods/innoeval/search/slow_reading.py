@@ -1,4 +1,5 @@
-"""Slow reading, of the winners only: sections of papers, texts of pages, repositories from README to code."""
+"""Slow reading, of the winners only: sections of papers, texts of pages, repositories from README to code,
+data sets as they are described."""
 
 from collections.abc import Sequence, Set
 
@@ -10,7 +11,7 @@ from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.prompt_evidence import clean_text
 from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
-from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, CutoffSide, FastSearch
+from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
 from assayer.models import Absent, Codebase, FullText, Paper, WebPage
 from assayer.run.run import Run
@@ -49,7 +50,8 @@ class SlowReader:
                 self._read_repositories(by_kind["code"], side),
             ]
         )
-        return tuple(one for found in read for one in found)
+        described = self._readable([self._read_dataset(one) for one in by_kind["data"]])
+        return (*(one for found in read for one in found), *described)
 
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         papers = [one.candidate.paper for one in candidates]
@@ -121,6 +123,11 @@ class SlowReader:
         text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
         return self._read_source(chosen, record, text, full_text_read=True)
 
+    def _read_dataset(self, chosen: RankedCandidate) -> ReadSource:
+        """What its record says; files are not opened."""
+        paper = chosen.candidate.paper
+        return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
+
     def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource:
         self._run.journal.read.add(paper.id)
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
@@ -140,7 +147,7 @@ class SlowReader:
 
 def _places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:
     if kind != "literature":
-        return (ShownPlace(start=0, name="web page" if kind == "web" else "repository"),)
+        return (ShownPlace(start=0, name=SOURCE_NOUNS[kind]),)
     abstract = sanitise(paper.abstract)[0].strip()
     if not abstract or not text.startswith(abstract[: len(text)]):
         return (ShownPlace(start=0, name="full text"),)

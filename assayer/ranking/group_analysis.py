@@ -1,0 +1,248 @@
+"""A small group of ranked ideas seen together: what sets them apart in each respect, what decided their order, where it
+is open.
+
+Written after the order is settled, from the judge's reasons, so it can move no idea. Texts name ideas by their ranks,
+`#1` the best, in prompt, answer and report alike.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assayer.citing.answer_texts import TextRole
+from assayer.citing.labels import each_once
+from assayer.errors import BudgetExhausted, LlmError
+from assayer.llm import Llm, Task, ask
+from assayer.models import Frozen, Idea, IdeaId
+from assayer.models.base import Absent
+from assayer.models.ranking import (
+    CloseCall,
+    Comparison,
+    Dimension,
+    DimensionAnalysis,
+    GroupAnalysis,
+    IdeaAnalysis,
+    RankedIdea,
+)
+from assayer.prompts import Prompts
+from assayer.ranking.judged_texts import shown_text
+from assayer.ranking.options import RankingOptions
+from assayer.run.run import Run
+from assayer.text.sanitise import sanitise
+
+__all__ = [
+    "ANALYSIS",
+    "GroupAnswer",
+    "GroupQuestion",
+    "ShownIdea",
+    "ShownPair",
+    "ShownReason",
+    "analyse_group",
+]
+
+_MOST_REASONS = 60
+"""Pairs of which the judge's reasons are shown, the closest in rank first."""
+_IDEA_CHARS = 2_500
+"""Of each idea, beside what the judge said of it."""
+_NAME = re.compile(r"#\d+")
+_MOST_CLOSE_CALLS = 5
+
+_Prose = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES]
+
+
+class ShownIdea(Frozen):
+    name: str
+    """`#3`, by its rank."""
+    title: str
+    text: str
+    lowest: int
+    """Rank at the lower end of its interval."""
+    highest: int
+
+
+class ShownReason(Frozen):
+    """One verdict of the judge on a pair, in one respect."""
+
+    dimension: str
+    first: str
+    """Name of the idea that was shown as A."""
+    second: str
+    better: str
+    """Name, or `tie`."""
+    text: str
+
+
+class ShownPair(Frozen):
+    open: str
+    """Label under which it is asked about, where the intervals of ranks overlap; else empty."""
+    higher: str
+    lower: str
+    reasons: tuple[ShownReason, ...]
+
+
+class GroupQuestion(Frozen):
+    dimensions: tuple[Dimension, ...]
+    order_by: str
+    ideas: tuple[ShownIdea, ...]
+    pairs: tuple[ShownPair, ...]
+
+
+class DimensionEntry(Frozen):
+    label: str = Field(pattern=r"^D[1-9]\d?$", description="Label of the respect, as D1.")
+    text: _Prose = Field(description="40 to 90 words.")
+
+
+class IdeaEntry(Frozen):
+    label: str = Field(pattern=r"^I[1-9]\d?$", description="Label of the idea, as I1.")
+    standing: _Prose = Field(description="20 to 50 words: what decided its place.")
+    to_rise: _Prose = Field(description="15 to 40 words: the change of its plan that answers most.")
+
+
+class CloseEntry(Frozen):
+    label: str = Field(pattern=r"^O[1-9]\d?$", description="Label of the open pair, as O1.")
+    decides: _Prose = Field(description="15 to 40 words: what somebody would have to find out to decide between them.")
+
+
+class GroupAnswer(Frozen):
+    by_dimension: list[DimensionEntry] = Field(description="One for each respect, in order.")
+    ideas: list[IdeaEntry] = Field(description="One for each idea, in order.")
+    close_calls: list[CloseEntry] = Field(max_length=_MOST_CLOSE_CALLS, description="Empty if no order is open.")
+    overview: _Prose = Field(description="80 to 150 words.")
+
+
+def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
+    respects = [f"D{number}" for number, _ in enumerate(question.dimensions, start=1)]
+    complaints = each_once(respects, (one.label for one in answer.by_dimension), "respect")
+    complaints += each_once(_idea_labels(question), (one.label for one in answer.ideas), "idea")
+    still_open = {one.open for one in question.pairs if one.open}
+    asked = [one.label for one in answer.close_calls]
+    complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked) - still_open)]
+    complaints += [f"{label} is there more than once." for label, n in Counter(asked).items() if n > 1]
+    names = {one.name for one in question.ideas}
+    unknown = sorted({name for text in _texts(answer) for name in _NAME.findall(text)} - names)
+    return complaints + [f"There is no idea {name}." for name in unknown]
+
+
+def _idea_labels(question: GroupQuestion) -> list[str]:
+    return [f"I{number}" for number, _ in enumerate(question.ideas, start=1)]
+
+
+def _texts(answer: GroupAnswer) -> Iterable[str]:
+    yield answer.overview
+    yield from (one.text for one in answer.by_dimension)
+    for one in answer.ideas:
+        yield from (one.standing, one.to_rise)
+    yield from (one.decides for one in answer.close_calls)
+
+
+ANALYSIS = Task[GroupQuestion, GroupAnswer](
+    name="ranking.analysis",
+    prompts=Prompts("assayer.ranking"),
+    prompt="analysis.v1.md",
+    output=GroupAnswer,
+    tier="strong",
+    max_tokens=4_000,
+    check=_check_group,
+)
+
+
+async def analyse_group(
+    ideas: Sequence[Idea],
+    ranked: Sequence[RankedIdea],
+    comparisons: Sequence[Comparison],
+    llm: Llm,
+    run: Run,
+    options: RankingOptions,
+) -> GroupAnalysis | Absent:
+    """What failed stands in its place: the order is worth the same without it. Raises LlmRejected, LlmUnavailable."""
+    names = {one.id: f"#{one.rank}" for one in ranked}
+    question = GroupQuestion(
+        dimensions=options.dimensions,
+        order_by=options.order_by,
+        ideas=tuple(_shown_ideas(ideas, ranked, options)),
+        pairs=tuple(_shown_pairs(ranked, comparisons, names)),
+    )
+    try:
+        answer = await ask(llm, ANALYSIS, question, run)
+    except (LlmError, BudgetExhausted) as error:
+        return Absent(reason=error.message)
+    respects = {entry.label: entry.text for entry in answer.by_dimension}
+    places = {entry.label: entry for entry in answer.ideas}
+    pairs = {one.open: one for one in question.pairs if one.open}
+    by_name = {name: idea for idea, name in names.items()}
+    return GroupAnalysis(
+        overview=_clean(answer.overview),
+        by_dimension=tuple(
+            DimensionAnalysis(dimension=one.name, text=_clean(respects[f"D{number}"]))
+            for number, one in enumerate(options.dimensions, start=1)
+        ),
+        ideas=tuple(
+            IdeaAnalysis(id=one.id, standing=_clean(places[label].standing), to_rise=_clean(places[label].to_rise))
+            for label, one in zip(_idea_labels(question), ranked, strict=True)
+        ),
+        close_calls=tuple(
+            CloseCall(
+                higher=by_name[pairs[one.label].higher],
+                lower=by_name[pairs[one.label].lower],
+                decides=_clean(one.decides),
+            )
+            for one in answer.close_calls
+        ),
+    )
+
+
+def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: RankingOptions) -> Iterable[ShownIdea]:
+    texts = {one.id: shown_text(one, options.model_copy(update={"idea_chars": _IDEA_CHARS})) for one in ideas}
+    for one in ranked:
+        yield ShownIdea(
+            name=f"#{one.rank}",
+            title=" ".join(sanitise(one.title)[0].split()),
+            text=texts[one.id],
+            lowest=round(one.ranks.high),
+            highest=round(one.ranks.low),
+        )
+
+
+def _shown_pairs(
+    ranked: Sequence[RankedIdea], comparisons: Sequence[Comparison], names: Mapping[IdeaId, str]
+) -> Iterable[ShownPair]:
+    """The closest in rank first: where the order is least sure, reasons say most."""
+    places = {one.id: one for one in ranked}
+    met: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
+    for one in comparisons:
+        higher, lower = sorted((one.first, one.second), key=lambda idea: places[idea].rank)
+        met.setdefault((higher, lower), []).append(one)
+    closest = sorted(met, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
+    still_open = 0
+    for higher, lower in closest[:_MOST_REASONS]:
+        overlap = places[higher].ranks.high >= places[lower].ranks.low
+        still_open += overlap
+        yield ShownPair(
+            open=f"O{still_open}" if overlap else "",
+            higher=names[higher],
+            lower=names[lower],
+            reasons=tuple(reason for one in met[higher, lower] for reason in _reasons(one, names)),
+        )
+
+
+def _reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[ShownReason]:
+    sides: dict[Literal["first", "second", "tie"], str] = {
+        "first": names[comparison.first],
+        "second": names[comparison.second],
+        "tie": "tie",
+    }
+    for said in comparison.verdicts:
+        yield ShownReason(
+            dimension=said.dimension,
+            first=sides["first"],
+            second=sides["second"],
+            better=sides[said.winner],
+            text=said.reason,
+        )
+
+
+def _clean(text: str) -> str:
+    return sanitise(text)[0].strip()

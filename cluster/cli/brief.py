@@ -1,0 +1,42 @@
+"""`assayer brief`: reports on two pages of PDF."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from assayer.errors import InputError
+from cluster.cli.output import distinct_names, make_folder, safe_name
+
+__all__ = ["brief"]
+
+
+def brief(
+    reports: Annotated[list[Path], typer.Argument(help="Reports as JSON, as `assayer evaluate` writes them.")],
+    out: Annotated[Path, typer.Option(help="Folder for the PDFs.")] = Path("out"),
+    fonts: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder with more fonts, for scripts that this machine has none for; may be repeated."),
+    ] = None,
+) -> None:
+    """Print reports on two pages of PDF each."""
+    from assayer.models import Report
+    from assayer.reports.pdf import brief_pdf
+
+    make_folder(out, "PDFs")
+    names = distinct_names(safe_name(path.name.removesuffix(".json")) or "report" for path in reports)
+    for path, name in zip(reports, names, strict=True):
+        try:
+            report = Report.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InputError(f"{path} is not a report of assayer: {first['msg']}.", "Give its JSON form.") from None
+        target = out / f"{name}.pdf"
+        try:
+            target.write_bytes(brief_pdf(report, fonts or ()))
+        except OSError as error:
+            raise InputError(f"{target} cannot be written: {error.strerror}.") from None
+        typer.echo(target)

@@ -1,0 +1,115 @@
+"""`/v1/erasures/{number}`: that something was erased, as JSON or on paper."""
+
+import asyncio
+import datetime as dt
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from assayer.reports.brief import BriefLine
+from assayer.reports.erasure_page import ErasurePage
+from assayer.reports.pdf import render_pdf
+from assayer.reports.wording import count, moment
+from orchestrator.api.authentication import Manager
+from orchestrator.api.common_schemas import Body, Resource
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import HttpProblem
+from orchestrator.api.routes.printed import pdf_response
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.models import TenantId
+
+__all__ = ["EntryNumber", "ErasureProof", "ProofQuery", "proof_of", "proof_page", "router"]
+
+router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
+
+EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
+_PDF: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}
+}
+
+
+class ErasureProof(Resource):
+    """That something was erased, and that nothing of it is stored."""
+
+    number: int
+    """Of the entry of the audit log."""
+    at: dt.datetime
+    by: str
+    """Id of the member or key that did it."""
+    role: str
+    about: str
+    """The batch, or `an applicant`, who is not named."""
+    things: tuple[str, ...]
+    """Ids of all that was deleted."""
+    words_erased: int
+    """Entries of the audit log about them whose words went with them; their hashes stay in the chain."""
+    hash: str
+    """Of the entry. `assayer audit-log verify` checks it with the whole chain."""
+    still_stored: tuple[str, ...]
+    """Of these ids, those that are still there: none, where all went well."""
+    checked_at: dt.datetime
+    tip: str
+    """`NUMBER:HASH` of the audit log's newest entry at that moment."""
+
+
+class ProofQuery(Body):
+    format: Literal["json", "pdf"] = "json"
+
+
+@router.get("/{number}", response_model=ErasureProof, responses={**_PDF, **problem_responses(404, 422)})
+async def erasure_proof(
+    number: EntryNumber, query: Annotated[ProofQuery, Query()], caller: Manager, services: ServicesDependency
+) -> Response:
+    """That something was erased: the entry of the audit log that says so, and what of it is still stored at this
+    moment, which should be nothing. It names no applicant."""
+    proof = await proof_of(services, caller.tenant, number)
+    if query.format == "json":
+        return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
+    pdf = await asyncio.to_thread(render_pdf, "erasure.typ", proof_page(proof), services.settings.fonts)
+    return pdf_response(pdf, f"erasure-{number}.pdf")
+
+
+async def proof_of(services: Services, tenant: TenantId, number: int) -> ErasureProof:
+    """Raises HttpProblem (404)."""
+    entries = await services.audit_log.entries(tenant, after=number - 1, limit=1)
+    entry = entries[0] if entries and entries[0].number == number else None
+    if entry is None or entry.act != "erased" or entry.content is None:
+        raise HttpProblem("not-found", f"The audit log has no erasure with the number {number:,}.")
+    things = tuple(str(one) for one in entry.content.get("things", ()))
+    tip = await services.audit_log.tip(tenant)
+    return ErasureProof(
+        number=number,
+        at=entry.at,
+        by=entry.actor,
+        role=entry.role,
+        about=entry.about,
+        things=things,
+        words_erased=len(entry.content.get("entries", ())),
+        hash=entry.hash,
+        still_stored=tuple(await services.erasures.still_stored(tenant, things)),
+        checked_at=services.clock.now(),
+        tip=f"{tip.number}:{tip.hash}",
+    )
+
+
+def proof_page(proof: ErasureProof) -> ErasurePage:
+    left = ", ".join(proof.still_stored) or "nothing"
+    lines = (
+        ("Erased on", moment(proof.at)),
+        ("By", f"{proof.by} ({proof.role})"),
+        ("What", "all of one applicant, who is not named here" if proof.about == "an applicant" else proof.about),
+        ("Deleted", count(len(proof.things), "thing")),
+        ("Words of the audit log", f"those of {count(proof.words_erased, 'entry', 'entries')} went too"),
+        ("Still stored", f"{left}, looked up {moment(proof.checked_at)}"),
+        ("Entry of the audit log", f"{proof.number}:{proof.hash}"),
+        ("Its newest entry", proof.tip),
+    )
+    return ErasurePage(
+        lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
+        things=proof.things,
+        number=proof.number,
+        year=proof.at.year,
+        month=proof.at.month,
+        day=proof.at.day,
+    )

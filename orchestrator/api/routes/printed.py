@@ -1,0 +1,72 @@
+"""PDFs for people: the brief of an evaluation and the dossier of a batch."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from pydantic import Field
+
+from assayer.reports.pdf import brief_pdf, render_pdf
+from orchestrator.access.roles import may
+from orchestrator.api.acting import CallReader, ReportReader
+from orchestrator.api.common_schemas import Body
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.openapi import problem_responses
+from orchestrator.api.problems import not_found
+from orchestrator.api.routes.evaluations import stored_report
+from orchestrator.api.routes.panel import panel_of
+from orchestrator.api.services import ServicesDependency
+from orchestrator.console.call_dossier import dossier_of
+from orchestrator.jobs.models import BatchId
+
+__all__ = ["pdf_response", "router"]
+
+router = APIRouter(tags=["printed"])
+
+_PDF = "application/pdf"
+_BINARY = {"content": {_PDF: {"schema": {"type": "string", "format": "binary"}}}}
+_BRIEF: dict[int | str, dict[str, Any]] = {200: {"description": "Two pages of A4", **_BINARY}}
+_DOSSIER: dict[int | str, dict[str, Any]] = {200: {"description": "Pages of A4", **_BINARY}}
+
+
+class DossierQuery(Body):
+    ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
+    """The id of a ranking of these proposals, by which they are in order; without it by score."""
+
+
+@router.get(
+    "/v1/evaluations/{id}/brief", response_class=Response, responses={**_BRIEF, **problem_responses(404, 409, 410)}
+)
+async def brief(id: PathId, caller: ReportReader, services: ServicesDependency) -> Response:
+    """The report on two pages, as PDF: scores, what speaks for and against, with quotes, what is not known, and room
+    for notes. Without a report: 409 and why, or 410 when it has been deleted."""
+    stored = await stored_report(services, caller.tenant, id)
+    return pdf_response(await asyncio.to_thread(brief_pdf, stored, services.settings.fonts), f"{id}-brief.pdf")
+
+
+@router.get("/v1/batches/{id}/dossier", response_class=Response, responses={**_DOSSIER, **problem_responses(404, 422)})
+async def dossier(
+    id: PathId, query: Annotated[DossierQuery, Query()], caller: CallReader, services: ServicesDependency
+) -> Response:
+    """What came of a batch, for a file: every proposal with score, certainty, corpus fit and flags, refused rows with
+    reasons; for roles that may see the panel also what people think. As PDF."""
+    batch, tenant = BatchId(id), caller.tenant
+    call = await services.jobs.batch(tenant, batch)
+    if call is None:
+        raise not_found("batch", id)
+    await services.figures.fill(tenant, batch)
+    rows = await services.tables.all(tenant, batch, query.ranking)
+    panel = await panel_of(services, tenant, batch) if may(caller.role, "see the panel") else None
+    made = dossier_of(call, rows, query.ranking, panel, services.clock.now())
+    return pdf_response(await asyncio.to_thread(render_pdf, "dossier.typ", made, services.settings.fonts), f"{id}.pdf")
+
+
+def pdf_response(pdf: bytes, name: str) -> Response:
+    """Shown by browsers, and saved under that name."""
+    headers = {
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'inline; filename="{name}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(pdf, 200, headers, _PDF)

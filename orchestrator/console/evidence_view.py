@@ -1,0 +1,144 @@
+"""The claims of a report with numbers, the quotes that carry them, and the sources with what is said of them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from assayer.citing.labels import point_labels, segments
+from assayer.models import Assessment, Citation, ClaimSupport, Label, Point, Reference, Report, Summary
+from assayer.reports import citation_wording, reference_wording
+from assayer.reports.escaping import web_url
+from assayer.reports.wording import KINDS, points_by_kind
+
+__all__ = ["ClaimGroup", "EvidenceView", "NumberedClaim", "QuotedWords", "SourceView", "evidence_of"]
+
+_SUMMARY = (("strength", "strengths"), ("weakness", "weaknesses"), ("suggestion", "suggestions"))
+
+
+class QuotedWords(NamedTuple):
+    anchor: str
+    label: Label
+    words: str
+    found: bool
+    state: str
+    """What is known of the quote."""
+    support: str
+    """Whether the words bear the claim out; empty where nobody checked."""
+
+
+class NumberedClaim(NamedTuple):
+    number: int
+    words: tuple[tuple[str, Label | None], ...]
+    """Its text; labels of sources by themselves."""
+    quotes: tuple[QuotedWords, ...]
+    labels: tuple[Label, ...]
+    """Sources that it cites, each once."""
+    unnamed: tuple[Label, ...]
+    """Those of them that its text does not name."""
+    warning: str
+
+    @property
+    def anchor(self) -> str:
+        return f"claim-{self.number}"
+
+
+class ClaimGroup(NamedTuple):
+    title: str
+    claims: tuple[NumberedClaim, ...]
+
+
+class SourceView(NamedTuple):
+    reference: Reference
+    authors: str
+    year: str
+    link: str | None
+    retraction: str
+    claims: tuple[NumberedClaim, ...]
+    """Those that cite it."""
+
+
+class EvidenceView(NamedTuple):
+    summary: tuple[ClaimGroup, ...]
+    parts: tuple[tuple[str, tuple[ClaimGroup, ...]], ...]
+    """By the part's title: what was said of each method or dimension."""
+    sources: tuple[SourceView, ...]
+
+
+class _Counter:
+    def __init__(self, known: Iterable[Label]) -> None:
+        self._known = frozenset(known)
+        self.claims: list[NumberedClaim] = []
+
+    def group(self, title: str, points: Iterable[Point]) -> ClaimGroup:
+        return ClaimGroup(title, tuple(self._claim(point) for point in points))
+
+    def _claim(self, point: Point) -> NumberedClaim:
+        number = len(self.claims) + 1
+        quoted = [one for one in point.citations if one.quote]
+        labels = tuple(dict.fromkeys(one for one in point_labels(point) if one in self._known))
+        words = tuple(segments(point.text, self._known))
+        claim = NumberedClaim(
+            number=number,
+            words=words,
+            quotes=tuple(_quoted(f"quote-{number}-{place}", one) for place, one in enumerate(quoted, 1)),
+            labels=labels,
+            unnamed=tuple(one for one in labels if one not in {label for _, label in words}),
+            warning=_warning(point),
+        )
+        self.claims.append(claim)
+        return claim
+
+
+def evidence_of(report: Report) -> EvidenceView:
+    """Claims are numbered in the order in which they stand on the page."""
+    counter = _Counter(one.label for one in report.references)
+    summary = tuple(_of_summary(counter, report.summary))
+    parts = tuple(
+        (part.title, tuple(_of_assessment(counter, one) for one in part.assessments if one.points))
+        for part in report.parts
+    )
+    return EvidenceView(
+        summary=summary,
+        parts=tuple((title, groups) for title, groups in parts if groups),
+        sources=tuple(_source(one, counter.claims) for one in report.references),
+    )
+
+
+def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
+    for kind, field in _SUMMARY:
+        if points := getattr(summary, field):
+            yield counter.group(KINDS[kind], points)
+
+
+def _of_assessment(counter: _Counter, assessment: Assessment) -> ClaimGroup:
+    return counter.group(assessment.name, (point for _, group in points_by_kind(assessment.points) for point in group))
+
+
+def _quoted(anchor: str, citation: Citation) -> QuotedWords:
+    support = citation.support
+    return QuotedWords(
+        anchor=anchor,
+        label=citation.label,
+        words=citation.quote or "",
+        found=citation.quote_state == "verified",
+        state=citation_wording.quote_state(citation),
+        support=citation_wording.support(support) if isinstance(support, ClaimSupport) else "",
+    )
+
+
+def _warning(point: Point) -> str:
+    if point.downgraded:
+        return "Unverified: none of its quotes could be verified in the sources."
+    if citation_wording.not_borne_out(point):
+        return "Not borne out: none of the quotes that were checked supports it."
+    return citation_wording.missing_numbers(point)
+
+
+def _source(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:
+    return SourceView(
+        reference=reference,
+        authors=reference_wording.authors(reference),
+        year=reference_wording.year(reference),
+        link=web_url(reference.url),
+        retraction=reference_wording.retraction(reference.retraction) if reference.retraction else "",
+        claims=tuple(claim for claim in claims if reference.label in claim.labels),
+    )

@@ -1,0 +1,44 @@
+// Rows that were refused, each with its reason and a place for what is to stand instead.
+"use strict";
+
+const MOST_SHOWN = 200;
+
+/** A new element with these properties. */
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function showRefused(section, rows) {
+  const list = section.querySelector("ul");
+  section.querySelector("h2").textContent = `${rows.length.toLocaleString("en")} refused`;
+  list.replaceChildren(...rows.slice(0, MOST_SHOWN).map(refusedRow));
+  if (rows.length > MOST_SHOWN) list.append(element("li", {}, `and ${rows.length - MOST_SHOWN} more`));
+  section.hidden = !rows.length;
+}
+
+function refusedRow(row, place) {
+  const file = element("input", { type: "file", id: `instead-${place}` });
+  const text = element("textarea", { rows: 6, id: `text-${place}` });
+  const item = element("li", {},
+    element("p", { dir: "auto" }, element("strong", {}, row.source), ` ${row.detail}`),
+    element("details", {}, element("summary", {}, `Mend ${row.source}`),
+      element("label", { htmlFor: file.id }, "Another file in its place ", file),
+      element("label", { htmlFor: text.id }, "Or its text", text)));
+  item.dataset.source = row.source;
+  return item;
+}
+
+/** By the names of what they stand for: files, or texts as files. */
+function mendedRows(section) {
+  const mended = new Map();
+  for (const item of section.querySelectorAll("li[data-source]")) {
+    const [file] = item.querySelector("input").files, text = item.querySelector("textarea").value.trim();
+    if (file) mended.set(item.dataset.source, file);
+    else if (text) mended.set(item.dataset.source, textFile(item.dataset.source, text));
+  }
+  return mended;
+}
+
+const textFile = (name, text) => new File([text], `${name.replace(/[/\\]/g, " ")}.txt`, { type: "text/plain" });

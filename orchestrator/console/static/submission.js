@@ -1,0 +1,225 @@
+// A call is put together, checked and sent; every request goes to the API of the service this page came from.
+"use strict";
+
+const form = document.getElementById("submission");
+const at = (id) => document.getElementById(id);
+const MOST_BYTES = Number(form.dataset.mostBytes), MOST_FILE_BYTES = Number(form.dataset.mostFileBytes);
+const TRIES = 5, SHOWN_FILES = 8;
+const call = { chosen: [], mended: new Map(), begun: null, request: null, stopped: false };
+const figure = new Intl.NumberFormat("en");
+const counted = (number, one, many = `${one}s`) => `${figure.format(number)} ${number === 1 ? one : many}`;
+const money = (usd) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+
+class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem.detail || problem.title || `The service answered ${status}.`);
+    this.status = status;
+    this.rows = problem.rows;
+  }
+}
+class Stopped extends Error {}
+
+function choose(files) {
+  const known = new Set(call.chosen.map((file) => file.path));
+  call.chosen.push(...files.filter((file) => !known.has(file.path)));
+  changed();
+}
+function changed() {
+  call.begun = null;
+  at("outcome").replaceChildren();
+  if (!at("chosen")) return;
+  const bytes = call.chosen.reduce((sum, file) => sum + file.size, 0);
+  const names = call.chosen.slice(0, SHOWN_FILES).map((file) => element("li", { dir: "auto" }, file.path));
+  if (call.chosen.length > SHOWN_FILES) names.push(element("li", {}, `and ${figure.format(call.chosen.length - SHOWN_FILES)} more`));
+  const clear = element("button", { type: "button", onclick: () => { call.chosen = []; changed(); } }, "Choose none");
+  at("chosen").replaceChildren(...(call.chosen.length
+    ? [element("p", {}, `${counted(call.chosen.length, "file")}, ${(bytes / 1e6).toFixed(1)} MB `, clear), element("ul", {}, ...names)] : []));
+}
+
+function filesToSend() {
+  // A call that has begun goes on with what it was made of: its parts are counted.
+  if (!call.begun) for (const [source, file] of mendedRows(at("refused"))) call.mended.set(source, file);
+  const instead = [...call.mended].filter(([source, file]) => source === file.name || !call.mended.has(file.name));
+  const typed = at("typed")?.value.trim();
+  return [
+    ...namedApart(call.chosen).filter((file) => !call.mended.has(file.name)),
+    ...instead.map(([, file]) => file),
+    ...(typed ? [textFile("typed", typed)] : []),
+  ];
+}
+/** A row of a table that was mended is refused there once more, and stands among the mended. */
+const stillRefused = (rows) => rows.filter(({ source }) => (call.mended.get(source)?.name ?? source) === source);
+function options() {
+  const query = new URLSearchParams({ method: at("method").value, blind: at("blind").checked });
+  if (at("cutoff").value) query.set("cutoff", at("cutoff").value);
+  if (at("max-usd").value) query.set("max_usd", at("max-usd").value);
+  if (at("overnight")?.checked) query.set("priority", "overnight");
+  return query;
+}
+
+/** One request with files, as a script that can tell how much has gone: `fetch` cannot. */
+function upload(path, files, key, told) {
+  if (call.stopped) throw new Stopped();
+  const body = new FormData();
+  for (const file of files) body.append("file", file, file.name);
+  return new Promise((done, failed) => {
+    const request = call.request = new XMLHttpRequest();
+    request.open("POST", path);
+    request.responseType = "json";
+    for (const [name, value] of [["Accept", "application/json"], ["X-CSRF-Token", form.dataset.csrf], ["Idempotency-Key", key]])
+      request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => told(event.loaded / event.total);
+    request.onload = () => request.status < 300 ? done(request.response)
+      : failed(Object.assign(new Refusal(request.status, request.response || {}), { wait: Number(request.getResponseHeader("Retry-After")) }));
+    request.onerror = () => failed(new Error("The service cannot be reached."));
+    request.onabort = () => failed(new Stopped());
+    request.send(body);
+  });
+}
+// The same key with each attempt: what arrived although its answer was lost is not taken twice.
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+async function patiently(path, files, told, key = newKey()) {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await upload(path, files, key, told);
+    } catch (error) {
+      const passing = !(error instanceof Refusal || error instanceof Stopped) || [429, 503].includes(error.status);
+      if (!passing || tried === TRIES) throw error;
+      await new Promise((done) => setTimeout(done, 1000 * (error.wait || tried)));
+    }
+  }
+}
+
+/** Sends all parts by `sendPart(files, number, isLast, told)`; those that arrived earlier are left out. */
+async function eachPart(files, after, sendPart) {
+  const all = files.reduce((sum, file) => sum + file.size, 0);
+  let sent = 0, number = 0, waiting = null;
+  const one = async (part, isLast) => {
+    const size = part.reduce((sum, file) => sum + file.size, 0);
+    const told = (share) => {
+      const whole = all ? Math.min(1, (sent + share * size) / all) : 1;
+      at("sent").value = whole;
+      at("sent-words").textContent = `${Math.round(100 * whole)} % of ${(all / 1e6).toFixed(1)} MB`;
+    };
+    told(0);
+    if (++number > after) await sendPart(part, number, isLast, told);
+    sent += size;
+  };
+  for await (const part of uploadParts(files, MOST_BYTES, MOST_FILE_BYTES)) {
+    if (waiting) await one(waiting, false);
+    waiting = part;
+  }
+  if (waiting) await one(waiting, true);
+}
+
+/** The answer about a part of which no row is usable says so of each row, and is no failure of the whole. */
+async function withoutUsable(asked) {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!error.rows) throw error;
+    return { accepted: 0, ideas: 0, rejected: error.rows, notices: [], duplicates: [] };
+  }
+}
+
+async function check(files) {
+  const parts = [];
+  await eachPart(files, 0, async (part, _, __, told) =>
+    parts.push(await withoutUsable(patiently(`/v1/batches/estimate?${options()}`, part, told))));
+  const sum = (name) => parts.reduce((total, part) => total + (part[name] ?? 0), 0);
+  const known = parts.filter((part) => part.ideas);
+  const same = parts.flatMap((part) => part.duplicates).length;
+  const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same ? `; ${counted(same, "has", "have")} the words of another` : ""}`];
+  for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
+  if (known.length && known.every((part) => part.cost_usd !== null)) {
+    const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";
+    const basis = known[0].basis === "own" ? `${counted(known[0].evaluations, "evaluation")} of yours` : "typical figures";
+    lines.push(`About ${money(sum("cost_usd"))}${high}, judging by ${basis}`);
+  }
+  const left = known[0]?.left_this_month_usd;
+  if (typeof left === "number") lines.push(`${money(left)} are left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
+  if (known.length) lines.push(finish(known));
+  lines.push(...parts.flatMap((part) => part.notices));
+  at("outcome").replaceChildren(element("h2", {}, "If you submit this"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
+  showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));
+}
+/** Each part was estimated as if it stood behind what waits already, and that is counted once. */
+function finish(parts) {
+  if (parts.some((part) => part.hours === null)) return `When it ends is not known: ${parts.find((part) => part.hours === null).hours_absent}`;
+  const [{ waiting, hours, ideas }] = parts;
+  const perIdea = waiting + ideas ? hours / (waiting + ideas) : 0;
+  const whole = perIdea * (waiting + parts.reduce((sum, part) => sum + part.ideas, 0));
+  return `It ends in about ${whole < 1 ? counted(Math.max(1, Math.round(60 * whole)), "minute") : counted(Math.round(whole), "hour")}${waiting ? `, after ${counted(waiting, "evaluation")} that ${waiting === 1 ? "waits" : "wait"} already` : ""}`;
+}
+
+async function send(files) {
+  const begun = call.begun ??= { parts: 0, id: null, key: null, next: 1, accepted: 0, rejected: [] };
+  await eachPart(files, begun.parts, async (part, number, isLast, told) => {
+    const query = options();
+    query.set("open", !isLast);
+    if (begun.id === null) query.set("name", at("name").value);
+    else query.set("first", begun.next);
+    const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
+    begun.key ??= newKey();
+    const answer = await patiently(`${path}?${query}`, part, told, begun.key);
+    Object.assign(begun, { key: null, parts: number, id: answer.id, next: answer.next_row, accepted: begun.accepted + answer.accepted });
+    begun.rejected.push(...answer.rejected);
+  });
+  const refused = stillRefused(begun.rejected);
+  call.chosen = [];
+  call.mended.clear();
+  if (at("typed")) at("typed").value = "";
+  changed();
+  const link = element("a", { href: `/console/calls/${begun.id}` }, "Follow the call");
+  at("outcome").replaceChildren(element("h2", {}, `${counted(begun.accepted, "proposal")} submitted`), element("p", {}, link));
+  at("name").value = at("name").value && `${at("name").value}, mended`.slice(0, 200);
+  showRefused(at("refused"), refused);
+  link.focus();
+}
+
+async function attempt(work) {
+  const files = filesToSend();
+  const large = files.map((file) => [file, tooLarge(file, MOST_FILE_BYTES)]).filter(([, why]) => why);
+  at("alarm").hidden = true;
+  if (!files.length || large.length) {
+    alarm(large.length ? large.map(([file, why]) => `${file.name}: ${why}`).join(" ") : "Choose files first, or type a proposal in.");
+    return;
+  }
+  busy(true);
+  try {
+    await work(files);
+  } catch (error) {
+    if (error.rows) showRefused(at("refused"), stillRefused(error.rows));
+    const rest = call.begun?.id ? ` ${counted(call.begun.accepted, "proposal")} have arrived: “Submit” sends the rest.` : "";
+    alarm(`${error instanceof Stopped ? "Stopped." : error.message}${rest}`);
+    if (error.status === 401) location.assign("/console/sign-in?next=/console/calls/new");
+  } finally {
+    busy(false);
+  }
+}
+function alarm(words) {
+  at("alarm").textContent = words;
+  at("alarm").hidden = false;
+}
+function busy(is) {
+  at("sending").hidden = at("stop").hidden = !is;
+  at("check").disabled = at("send").disabled = is;
+  if (is) call.stopped = false;
+  else call.request = null;
+}
+
+form.addEventListener("submit", (event) => { event.preventDefault(); attempt(check); });
+at("send").addEventListener("click", () => form.reportValidity() && attempt(send));
+at("stop").addEventListener("click", () => { call.stopped = true; call.request?.abort(); });
+for (const id of ["files", "folder"])
+  at(id)?.addEventListener("change", (event) => { choose(chosenFiles(event.target.files)); event.target.value = ""; });
+for (const kind of ["dragover", "dragleave", "drop"])
+  at("drop-area")?.addEventListener(kind, async (event) => {
+    event.preventDefault();
+    at("drop-area").classList.toggle("over", kind === "dragover");
+    if (kind === "drop") choose(await droppedFiles(event.dataTransfer));
+  });
+addEventListener("beforeunload", (event) => { if (call.request) event.preventDefault(); });
+if (form.dataset.mend)
+  fetch(`/v1/batches/${form.dataset.mend}`, { headers: { Accept: "application/json" } })
+    .then((answer) => answer.json()).then((batch) => showRefused(at("refused"), batch.rejected_rows));

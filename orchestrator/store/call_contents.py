@@ -1,0 +1,43 @@
+"""What was sent for an answer of a language model, and the answer itself, for people to read."""
+
+import zlib
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from assayer.errors import StorageError
+from assayer.models import Frozen, Message
+from orchestrator.store.database import Database
+
+__all__ = ["CallContents", "PgCallContents", "packed_messages"]
+
+_MESSAGES = TypeAdapter(tuple[Message, ...])
+_LEVEL = 1
+_FIND = "SELECT value, messages FROM answers WHERE key = $1"
+
+
+class CallContents(Frozen):
+    messages: tuple[Message, ...]
+    """Empty where they were not kept."""
+    answer: str
+    """JSON, as it was taken."""
+
+
+def packed_messages(messages: Sequence[Message]) -> bytes | None:
+    return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
+
+
+class PgCallContents:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def find(self, key: str) -> CallContents | None:
+        """Of a row of the ledger. None where no answer was kept: there was none, or it was deleted."""
+        row = await self._database.fetch_one(_FIND, key)
+        if row is None:
+            return None
+        try:
+            messages = _MESSAGES.validate_json(zlib.decompress(row["messages"])) if row["messages"] else ()
+        except (zlib.error, ValidationError) as error:
+            raise StorageError(f"The messages of answer {key} cannot be read: {type(error).__name__}.") from error
+        return CallContents(messages=messages, answer=row["value"])

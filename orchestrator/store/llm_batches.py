@@ -1,0 +1,185 @@
+"""Calls of language models that wait for a batch, and the batches that are out."""
+
+import datetime as dt
+import uuid
+from collections.abc import Collection, Sequence
+
+import asyncpg
+
+from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgBatchBook"]
+
+_ENQUEUE = """
+    INSERT INTO llm_batch_calls (endpoint, key, run_id, model, body, until, queued_at)
+    VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())
+    ON CONFLICT (endpoint, key) DO UPDATE
+    SET run_id = excluded.run_id, body = excluded.body, until = excluded.until, queued_at = excluded.queued_at,
+        state = 'waiting', batch = NULL, answer = NULL, why = '', billed_to = NULL, ended_at = NULL, settled = false
+    WHERE llm_batch_calls.settled AND llm_batch_calls.ended_at <= clock_timestamp() - $7::interval
+"""
+_ENDED = """
+    SELECT key FROM unnest($2::text[]) AS wanted (key)
+    WHERE NOT EXISTS (
+        SELECT FROM llm_batch_calls AS calls
+        WHERE calls.endpoint = $1 AND calls.key = wanted.key AND calls.ended_at IS NULL
+    )
+"""
+_COLLECT = "SELECT answer, why FROM llm_batch_calls WHERE endpoint = $1 AND key = $2 AND ended_at IS NOT NULL"
+_BILL = """
+    UPDATE llm_batch_calls SET billed_to = $3
+    WHERE endpoint = $1 AND key = ANY($2::text[]) AND coalesce(billed_to, $3) = $3
+    RETURNING key
+"""
+_SETTLE = """
+    UPDATE llm_batch_calls SET settled = true, body = '', ended_at = clock_timestamp()
+    WHERE endpoint = $1 AND key = ANY($2::text[]) AND ended_at IS NOT NULL
+"""
+_GIVE_UP_OVERDUE = """
+    UPDATE llm_batch_calls
+    SET state = 'returned', why = 'its deadline came before a batch left', ended_at = clock_timestamp()
+    WHERE endpoint = $1 AND state = 'waiting' AND until <= clock_timestamp()
+"""
+_DUE = """
+    SELECT model FROM llm_batch_calls WHERE endpoint = $1 AND state = 'waiting' GROUP BY model
+    HAVING max(queued_at) <= clock_timestamp() - $2::interval OR min(queued_at) <= clock_timestamp() - $3::interval
+        OR count(*) >= $4 OR sum(octet_length(body) + $6::integer) >= $5
+    ORDER BY min(queued_at) LIMIT 1
+"""
+_LEAVE = """
+    WITH waiting AS (
+        SELECT key, until, row_number() OVER in_turn AS number,
+               sum(octet_length(body) + $6::integer) OVER in_turn AS bytes
+        FROM llm_batch_calls WHERE endpoint = $1 AND model = $3 AND state = 'waiting'
+        WINDOW in_turn AS (ORDER BY queued_at, key)
+    ), chosen AS (
+        SELECT key, until FROM waiting WHERE number = 1 OR (number <= $4 AND bytes <= $5)
+    ), made AS (
+        INSERT INTO llm_batches (id, endpoint, model, created_at, until)
+        SELECT $2, $1, $3, clock_timestamp(), min(until) FROM chosen HAVING count(*) > 0
+        RETURNING *
+    ), gone AS (
+        UPDATE llm_batch_calls AS calls SET state = 'out', batch = made.id
+        FROM chosen, made WHERE calls.endpoint = $1 AND calls.key = chosen.key
+    )
+    SELECT * FROM made
+"""
+_MADE = "SELECT * FROM llm_batches WHERE id = $1"
+_OPEN = "SELECT * FROM llm_batches WHERE endpoint = $1 ORDER BY created_at"
+_CALLS = """
+    SELECT key, run_id, model, body, until FROM llm_batch_calls WHERE endpoint = $1 AND batch = $2 AND state = 'out'
+"""
+_SENT = "UPDATE llm_batches SET remote_id = $2 WHERE id = $1"
+_CANCELLED = "UPDATE llm_batches SET cancelled_at = clock_timestamp() WHERE id = $1"
+_RESULTS = """
+    UPDATE llm_batch_calls AS calls
+    SET state = CASE WHEN told.answer IS NULL THEN 'returned' ELSE 'answered' END, answer = told.answer,
+        why = told.why, ended_at = clock_timestamp()
+    FROM unnest($3::text[], $4::text[], $5::text[]) AS told (key, answer, why)
+    WHERE calls.endpoint = $1 AND calls.batch = $2 AND calls.key = told.key AND calls.state = 'out'
+"""
+_UNTOLD = """
+    UPDATE llm_batch_calls
+    SET state = 'returned', why = 'the batch ended without a word about it', ended_at = clock_timestamp()
+    WHERE endpoint = $1 AND batch = $2 AND state = 'out'
+"""
+_CLOSE = "DELETE FROM llm_batches WHERE id = $1"
+_FORGET = """
+    WITH gone AS (
+        DELETE FROM llm_batch_calls WHERE endpoint = $1 AND ended_at < clock_timestamp() - $2::interval
+        RETURNING answer, settled
+    )
+    SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM gone
+"""
+_LINE_OVERHEAD = 200
+"""Bytes of a line beside its body, at most."""
+_AT_ONCE = 500
+"""Results in one statement."""
+_GATHER_SECONDS = 120.0
+_CLOSE_SECONDS = 600.0
+
+
+class PgBatchBook:
+    """Implements `workers.llm.batches.batch_book.BatchBook`; the clock is the database server's.
+
+    Bodies and answers are deleted with the job of the run that asked (`orchestrator.store.retention`)."""
+
+    def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
+        """`settled_seconds`: how long a call that was settled may still be collected."""
+        self._database = database
+        self._endpoint = endpoint
+        self._settled_seconds = dt.timedelta(seconds=settled_seconds)
+
+    async def enqueue(self, call: BatchCall) -> None:
+        values = (call.key, call.run_id, call.model, call.body, call.until)
+        await self._database.execute(_ENQUEUE, self._endpoint, *values, self._settled_seconds)
+
+    async def ended(self, keys: Collection[str]) -> list[str]:
+        return [row["key"] for row in await self._database.fetch(_ENDED, self._endpoint, list(keys))]
+
+    async def collect(self, key: str) -> CollectedCall | None:
+        row = await self._database.fetch_one(_COLLECT, self._endpoint, key)
+        return None if row is None else CollectedCall(row["answer"], row["why"])
+
+    async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
+        return {row["key"] for row in await self._database.fetch(_BILL, self._endpoint, list(keys), run_id)}
+
+    async def settle(self, keys: Collection[str]) -> None:
+        await self._database.execute(_SETTLE, self._endpoint, list(keys))
+
+    async def give_up_overdue(self) -> None:
+        await self._database.execute(_GIVE_UP_OVERDUE, self._endpoint)
+
+    async def gather(self, rules: GatherRules) -> OutgoingBatch | None:
+        quiet, longest = dt.timedelta(seconds=rules.quiet_seconds), dt.timedelta(seconds=rules.longest_seconds)
+        limits = (rules.most_requests, rules.most_bytes, _LINE_OVERHEAD)
+        batch_id = uuid.uuid4().hex
+
+        async def gathered(connection: Connection) -> OutgoingBatch | None:
+            async with connection.transaction():
+                if made := await connection.fetchrow(_MADE, batch_id):
+                    return _batch(made)  # the connection was lost after it had been
+                model = await connection.fetchval(_DUE, self._endpoint, quiet, longest, *limits)
+                if model is None:
+                    return None
+                row = await connection.fetchrow(_LEAVE, self._endpoint, batch_id, model, *limits)
+                return None if row is None else _batch(row)
+
+        return await self._database.run(gathered, _GATHER_SECONDS)
+
+    async def open_batches(self) -> list[OutgoingBatch]:
+        return [_batch(row) for row in await self._database.fetch(_OPEN, self._endpoint)]
+
+    async def calls_of(self, batch_id: str) -> list[BatchCall]:
+        rows = await self._database.fetch(_CALLS, self._endpoint, batch_id)
+        return [BatchCall(**dict(row)) for row in rows]
+
+    async def mark_sent(self, batch_id: str, remote_id: str) -> None:
+        await self._database.execute(_SENT, batch_id, remote_id)
+
+    async def mark_cancelled(self, batch_id: str) -> None:
+        await self._database.execute(_CANCELLED, batch_id)
+
+    async def close(self, batch_id: str, results: Sequence[LineResult]) -> None:
+        async def closed(connection: Connection) -> None:
+            async with connection.transaction():
+                for start in range(0, len(results), _AT_ONCE):
+                    some = results[start : start + _AT_ONCE]
+                    keys, answers = [one.key for one in some], [one.answer for one in some]
+                    whys = [storable_text(one.why) for one in some]
+                    await connection.fetch(_RESULTS, self._endpoint, batch_id, keys, answers, whys)
+                await connection.fetch(_UNTOLD, self._endpoint, batch_id)
+                await connection.fetch(_CLOSE, batch_id)
+
+        await self._database.run(closed, _CLOSE_SECONDS)
+
+    async def forget_older(self, seconds: float) -> int:
+        row = await self._database.fetch_one(_FORGET, self._endpoint, dt.timedelta(seconds=seconds))
+        return 0 if row is None else int(row["lost"])
+
+
+def _batch(row: asyncpg.Record) -> OutgoingBatch:
+    names = ("id", "model", "created_at", "until", "remote_id", "cancelled_at")
+    return OutgoingBatch(**{name: row[name] for name in names})

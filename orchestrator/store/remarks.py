@@ -1,0 +1,54 @@
+"""What people remark on a proposal, in the order in which they did; nothing of it changes."""
+
+import datetime as dt
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.reviewing.models import Remark
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import storable_text
+
+__all__ = ["PgRemarks"]
+
+_ADD = """
+    INSERT INTO remarks (evaluation, by, name, role, text, at)
+    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation'
+    ON CONFLICT DO NOTHING RETURNING *
+"""
+_SAME = """
+    SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 AND remarks.by = $3 AND remarks.text = $4
+"""
+_OF = """
+    SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 ORDER BY remarks.id
+"""
+
+
+class PgRemarks:
+    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+        self._database = database
+        self._log = audit_log
+
+    async def add(
+        self, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
+    ) -> Remark | None:
+        """The same words of the same person are one remark. None where there is no such evaluation."""
+
+        async def work(connection: Connection) -> Remark | None:
+            async with connection.transaction():
+                stored = storable_text(text)
+                values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
+                row = await connection.fetchrow(_ADD, *values)
+                if row is None:
+                    same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+                    return None if same is None else Remark(**dict(same))
+                await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
+                return Remark(**dict(row))
+
+        return await self._database.run(work)
+
+    async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
+        """The oldest first."""
+        return [Remark(**dict(row)) for row in await self._database.fetch(_OF, tenant, evaluation)]

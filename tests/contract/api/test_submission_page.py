@@ -1,0 +1,153 @@
+"""A call is put together, checked, mended and sent in a browser, as an officer would."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, async_playwright
+
+from orchestrator.store import Database, NotificationListener
+from tests.chromium import launch_options
+from tests.contract.api.people import person
+from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
+from tests.contract.api.test_console_tables import AXE, signed_in
+
+DROP = """async ([name, text]) => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([text], name));
+  document.getElementById("drop-area").dispatchEvent(new DragEvent("drop", { dataTransfer: moved, cancelable: true }));
+}"""
+
+
+@asynccontextmanager
+async def new_call(
+    service: Service, complaints: list[str], width: int = 1280, scheme: str = "light", query: str = ""
+) -> AsyncIterator[Page]:
+    async with served(service.app) as url, async_playwright() as running:
+        browser = await running.chromium.launch(**launch_options())
+        context = await browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light"
+        )
+        page = await context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        await page.goto(f"{url}/console/calls/new{query}")
+        await page.locator("input[type=password]").fill(await service.key())
+        await page.keyboard.press("Enter")
+        await (
+            page.get_by_role("heading", level=1)
+            .filter(has_text="call")
+            .or_(page.get_by_role("heading", name="Mend"))
+            .wait_for()
+        )
+        await page.wait_for_load_state()
+        yield page
+        await browser.close()
+
+
+async def _look(page: Page, folder: Path, name: str, width: int) -> None:
+    await page.evaluate(AXE.read_text("utf-8"))
+    faults = await page.evaluate(
+        "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
+        ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
+    )
+    await page.screenshot(path=folder / f"{name}-{width}.png", full_page=True)
+    assert faults == [], name
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+async def _sources(service: Service, batch: str) -> list[str]:
+    async with service.caller() as owner:
+        answer = await owner.get(f"/v1/batches/{batch}/results?format=jsonl")
+    rows = [json.loads(line) for line in answer.text.splitlines()]
+    return sorted(row["source"] for row in rows if row["state"] != "refused")
+
+
+def _write(folder: Path) -> None:
+    for applicant in ("A-1", "A-2"):
+        (folder / applicant).mkdir(parents=True)
+        (folder / applicant / "proposal.txt").write_text(f"{TEXT} {applicant}", "utf-8")
+    (folder / "broken.pdf").write_text("no PDF at all", "utf-8")
+    (folder / ".DS_Store").write_text("litter", "utf-8")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+async def test_a_folder_is_checked_mended_and_sent_as_one_call(
+    service: Service, tmp_path: Path, width: int, scheme: str
+) -> None:
+    folder = tmp_path / "Spring"
+    await asyncio.to_thread(_write, folder)
+    complaints: list[str] = []
+    async with new_call(service, complaints, width, scheme) as page:
+        await page.get_by_label("A folder").set_input_files(folder)
+        await page.get_by_text("3 files").wait_for()
+        await page.evaluate(DROP, ["table.csv", f'title,text\nOne,"{TEXT} one"\nTwo,\n'])
+        await page.get_by_text("4 files").wait_for()
+        await page.get_by_label("Name", exact=True).fill("Spring")
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("3 proposals can be evaluated").wait_for()
+        await page.get_by_role("heading", name="2 refused").wait_for()
+        assert await service.services.jobs.batches(ACME, after=None, limit=9) == []
+        await page.get_by_text("Mend broken.pdf").click()
+        await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
+        await _look(page, tmp_path, "checked", width)
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("4 proposals can be evaluated").wait_for()
+        await page.get_by_role("heading", name="1 refused").wait_for()
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="4 proposals submitted").wait_for()
+        await _look(page, tmp_path, "sent", width)
+        await page.get_by_role("link", name="Follow the call").click()
+        await page.get_by_role("link", name="Mend them").click()
+        await page.get_by_text("Mend table.csv:2").click()
+        await page.get_by_label("Or its text").fill(f"{TEXT} two")
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
+    assert complaints == []
+    later, first = await service.services.jobs.batches(ACME, after=None, limit=9)
+    assert (first.name, later.name) == ("Spring", "Spring, mended")
+    assert [row.source for row in first.rejected] == ["table.csv:2"]
+    named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1"]
+    assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
+
+
+async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_after_a_break(
+    database: Database, listener: NotificationListener
+) -> None:
+    service = Service.of(database, listener, max_upload_bytes=9_000)
+    await service.tenant()
+    rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
+    complaints: list[str] = []
+    async with new_call(service, complaints) as page:
+        await page.evaluate(DROP, ["large.csv", f"title,text\n{rows}"])
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("20 proposals can be evaluated").wait_for()
+        await page.route("**/rows?*", lambda route: None)
+        async with page.expect_request("**/rows?*"):
+            await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("button", name="Stop").click()
+        await page.get_by_text("“Submit” sends the rest").wait_for()
+        await page.unroute("**/rows?*")
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="20 proposals submitted").wait_for()
+    [call] = await service.services.jobs.batches(ACME, after=None, limit=9)
+    assert (call.rows, call.open, call.rejected) == (20, False, ())
+    async with service.caller() as owner:
+        listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
+    assert len({one["title"] for one in listed}) == 20
+
+
+async def test_only_those_who_run_calls_see_the_page_and_only_their_own_calls(service: Service) -> None:
+    async with service.caller() as owner:
+        made = await owner.post("/v1/batches", files=[("file", ("a.txt", TEXT.encode()))])
+    batch = made.json()["id"]
+    auditor = await person(service, "auditor")
+    async with signed_in(service, auditor.key) as client:
+        assert (await client.get("/console/calls/new")).status_code == 403
+    async with signed_in(service, await service.key()) as client:
+        assert (await client.get(f"/console/calls/new?mend={batch}")).status_code == 200
+    async with signed_in(service, await service.key(tenant=OTHER)) as stranger:
+        assert (await stranger.get(f"/console/calls/new?mend={batch}")).status_code == 404

@@ -1,0 +1,82 @@
+"""A gateway with a batch tier before the simulator, impatient: what takes a night elsewhere takes a second here."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assayer.llm import Answer
+from assayer.run.run import Run
+from benchmarks.simulator.process import Simulator
+from cluster.clock import SystemClock
+from tests.contract.simulated import QUESTION
+from tests.contract.weighing import WEIGHING, Weighing, a_question, a_run
+from workers.concurrency.claims import Claims, InMemoryClaims
+from workers.llm import LlmSettings
+from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
+from workers.llm.batches.batch_book import BatchBook, InMemoryBatchBook
+from workers.llm.batches.batch_tier import make_batch_tier
+from workers.llm.client import EndpointTransport
+from workers.llm.gateway import LlmGateway
+
+__all__ = ["HURRIED", "Stand", "ask_all", "open_stand", "overnight_run", "the_statement"]
+
+HURRIED = {
+    "enabled": True,
+    "gather_seconds": 0.1,
+    "poll_seconds": 0.05,
+    "cancel_seconds": 10.0,
+}
+
+
+@dataclass(frozen=True)
+class Stand:
+    gateway: LlmGateway
+    answers: AnswerStore
+    book: BatchBook
+
+
+@asynccontextmanager
+async def open_stand(
+    simulated: Simulator,
+    answers: AnswerStore | None = None,
+    book: BatchBook | None = None,
+    claims: Claims | None = None,
+    **batch: Any,
+) -> AsyncIterator[Stand]:
+    clock = SystemClock()
+    answers, book = answers or InMemoryAnswerStore(), book or InMemoryBatchBook(clock)
+    settings = LlmSettings.model_validate(
+        {
+            "base_url": simulated.base_url,
+            "api_key": "sk-test",
+            "model": "simulated",
+            "prices": {"simulated": (2.0, 10.0)},
+            "backoff_initial_seconds": 0.01,
+            "batch": HURRIED | batch,
+        }
+    )
+    live = EndpointTransport(settings, clock)
+    tier = make_batch_tier(settings, live, book, claims or InMemoryClaims(clock), clock)
+    async with LlmGateway(settings, answers, clock, live, tier) as gateway, tier:
+        yield Stand(gateway, answers, book)
+
+
+def overnight_run(name: str = "run", seconds: float = 300.0) -> Run:
+    return replace(a_run(name), waits_until=dt.datetime.now(dt.UTC) + dt.timedelta(seconds=seconds))
+
+
+def the_statement(number: int) -> str:
+    return f"{QUESTION} (number {number})"
+
+
+async def ask_all(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Answer[Weighing]]:
+    """Each run asks as many questions of its own, all at once."""
+    calls = [
+        gateway.run(WEIGHING, a_question(the_statement(questions * number + one)), run)
+        for number, run in enumerate(runs)
+        for one in range(questions)
+    ]
+    return await asyncio.gather(*calls)

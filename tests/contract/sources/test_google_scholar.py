@@ -1,0 +1,87 @@
+"""Google Scholar through an API in the manner of Serper: what it shows of a paper, pages, years."""
+
+import datetime as dt
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import SourceRefused
+from assayer.models import OPEN, Window
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from cluster.clock import SystemClock
+from tests.loopback import loopback_only
+from workers.literature.record_merging import group_by_paper, with_identifiers_of_url
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext
+from workers.remote.response_cache import InMemoryResponseCache
+from workers.remote.settings import ArxivSettings, GoogleScholarSettings
+from workers.sources import Arxiv, GoogleScholar
+
+ASK = RequestContext("evaluation", 30.0)
+CLOCK = SystemClock()
+KNOWN = {entry.record.title: entry for entry in Library(SAMPLE).entries}
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+async def remote(outside: OutsideWorld) -> AsyncIterator[SourceGateway]:
+    outside.reset()
+    settings = {
+        "google_scholar": GoogleScholarSettings(
+            base_url=outside.url("serper"), api_key=SecretStr("right"), spacing_seconds=0
+        ),
+        "arxiv": ArxivSettings(base_url=outside.url("arxiv"), spacing_seconds=0),
+    }
+    with loopback_only() as outbound:
+        async with SourceGateway(
+            settings, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+        ) as gateway:
+            yield gateway
+    assert outbound.attempts == []
+
+
+async def test_papers_come_with_what_is_shown_of_them_and_without_what_is_cut(remote: SourceGateway) -> None:
+    found = await GoogleScholar(remote).search('graph "networks": NOT learning', 25, OPEN, ASK)
+    assert len(found) > 10
+    for paper in found:
+        known = KNOWN[paper.title].record
+        assert paper.publication_date == (dt.date(known.year, 12, 31) if known.year else None)
+        assert paper.citation_count == known.citation_count
+        assert paper.abstract.rstrip("…") in known.abstract
+        assert len(paper.authors) <= len(known.authors)
+        assert not any("…" in text for text in (*paper.authors, paper.venue))
+
+
+async def test_years_bound_what_is_found(remote: SourceGateway) -> None:
+    window = Window(after=dt.date(2018, 6, 1), before=dt.date(2021, 12, 31))
+    found = await GoogleScholar(remote).search("graph networks learning", 40, window, ASK)
+    assert {paper.publication_date.year for paper in found if paper.publication_date} <= {2018, 2019, 2020, 2021}
+    early = await GoogleScholar(remote).search("graph networks learning", 40, Window.until(dt.date(2021, 6, 1)), ASK)
+    assert all(paper.publication_date and paper.publication_date.year < 2021 for paper in early)
+
+
+async def test_a_paper_found_there_and_on_arxiv_is_one(remote: SourceGateway) -> None:
+    shown = await GoogleScholar(remote).search("graph networks learning", 30, OPEN, ASK)
+    records = [with_identifiers_of_url(paper) for paper in shown]
+    of_arxiv = [paper for paper in records if paper.identifiers.arxiv]
+    whole = [paper for paper in await Arxiv(remote).resolve([one.identifiers for one in of_arxiv], ASK) if paper]
+    assert whole
+    assert len(group_by_paper([*of_arxiv, *whole])) == len(of_arxiv)
+
+
+async def test_a_key_that_is_refused_is_told(outside: OutsideWorld, remote: SourceGateway) -> None:
+    outside.configure("web", api_key="another")
+    try:
+        with pytest.raises(SourceRefused, match="google_scholar"):
+            await GoogleScholar(remote).search("graph", 3, OPEN, ASK)
+    finally:
+        outside.configure("web", api_key=None)

@@ -1,0 +1,99 @@
+"""Kaggle and DataCite: data sets found by words and days, against the simulated world."""
+
+import datetime as dt
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import SourceMalformed
+from assayer.models import OPEN, Window
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from cluster.clock import SystemClock
+from tests.loopback import loopback_only
+from workers.datasets.adapter import DatasetsAdapter, DatasetSource
+from workers.datasets.datacite import DataCite
+from workers.datasets.kaggle import Kaggle
+from workers.remote.gateway import SourceGateway
+from workers.remote.rate_limit import InMemoryRateLimitStore
+from workers.remote.request import RequestContext
+from workers.remote.response_cache import InMemoryResponseCache
+from workers.remote.settings import DataCiteSettings, KaggleSettings
+
+ASK = RequestContext("evaluation", 30.0)
+CLOCK = SystemClock()
+DATES = {entry.date for entry in Library(SAMPLE).entries}
+MIDDLE = sorted(date for date in DATES if date)[len(DATES) // 2]
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+async def remote(outside: OutsideWorld) -> AsyncIterator[SourceGateway]:
+    outside.reset()
+    settings = {
+        "kaggle": KaggleSettings(base_url=outside.url("kaggle/api/v1"), api_key=SecretStr("token"), spacing_seconds=0),
+        "datacite": DataCiteSettings(base_url=outside.url("datacite"), spacing_seconds=0),
+    }
+    with loopback_only() as outbound:
+        async with SourceGateway(
+            settings, InMemoryResponseCache(CLOCK), InMemoryRateLimitStore(CLOCK), CLOCK
+        ) as gateway:
+            yield gateway
+    assert outbound.attempts == []
+
+
+@pytest.fixture(params=[Kaggle, DataCite])
+def source(request: pytest.FixtureRequest, remote: SourceGateway) -> DatasetSource:
+    made: DatasetSource = request.param(remote)
+    return made
+
+
+async def test_data_sets_are_found_by_words_each_once_with_what_is_known_of_them(source: DatasetSource) -> None:
+    found = await source.search('graph "networks": NOT (attention) AND *', 30, OPEN, ASK)
+    assert len({one.key for one in found}) == len(found) > 3
+    for one in found:
+        assert one.key.startswith(("kaggle:", "doi:10."))
+        assert one.title.startswith("Data ")
+        assert one.description
+        assert "<p>" not in one.description
+        assert one.url.startswith("https://")
+        assert one.publisher in ("Kaggle", "Dryad")
+        assert one.licence.startswith(("CC", "Creative Commons"))
+        assert one.published in DATES
+
+
+@pytest.mark.parametrize("window", [Window.until(MIDDLE), Window.later_than(MIDDLE)])
+async def test_dated_data_sets_lie_in_the_window(source: DatasetSource, window: Window) -> None:
+    found = await source.search("graph networks learning", 10, window, ASK)
+    assert found
+    for one in found:
+        assert one.published is None or (one.published <= MIDDLE) == (window.before is not None)
+
+
+async def test_as_many_as_asked_for_and_none_for_no_words(source: DatasetSource) -> None:
+    assert len(await source.search("graph networks learning model data", 2, OPEN, ASK)) == 2
+    assert await source.search("?! ()", 5, OPEN, ASK) == []
+
+
+async def test_several_queries_are_answered_in_their_order(source: DatasetSource) -> None:
+    adapter = DatasetsAdapter(source, ASK)
+    answers = await adapter.search(["graph networks", "language translation"], 3, OPEN)
+    assert adapter.source == source.name
+    assert answers == [await source.search(words, 3, OPEN, ASK) for words in ("graph networks", "language translation")]
+
+
+async def test_what_is_no_list_of_data_sets_is_refused_in_words(outside: OutsideWorld, remote: SourceGateway) -> None:
+    before = outside.knobs("datacite")
+    outside.configure("datacite", malformed_rate=1.0)
+    try:
+        with pytest.raises(SourceMalformed, match="datacite"):
+            await DataCite(remote).search("graph theory", 3, Window.until(dt.date(2021, 1, 1)), ASK)
+    finally:
+        outside.configure("datacite", **before)

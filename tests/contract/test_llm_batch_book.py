@@ -1,0 +1,136 @@
+"""What every book of waiting calls must do: the in-memory twin and PostgreSQL alike."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult
+from cluster.clock import SystemClock
+from orchestrator.store.llm_batches import PgBatchBook
+from workers.llm.batches.batch_book import BatchBook, InMemoryBatchBook
+
+AT_ONCE = GatherRules(0.0, 60.0, 100, 10_000)
+PATIENT = GatherRules(3_600.0, 3_600.0, 100, 10_000)
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def book(request: pytest.FixtureRequest) -> BatchBook:
+    if request.param == "memory":
+        return InMemoryBatchBook(SystemClock(), settled_seconds=0.0)
+    return PgBatchBook(request.getfixturevalue("database"), "endpoint", settled_seconds=0.0)
+
+
+def a_call(
+    key: str, model: str = "m", body: str = '{"ü": "\\u0000"}', minutes: float = 60, run: str = "one"
+) -> BatchCall:
+    until = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=minutes)
+    return BatchCall(key=key, run_id=run, model=model, body=body, until=until)
+
+
+async def test_calls_of_one_model_leave_together_and_are_collected_once_closed(book: BatchBook) -> None:
+    calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
+    for call in (*calls, calls[0]):
+        await book.enqueue(call)
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    assert await book.open_batches() == [batch]
+    assert sorted(await book.calls_of(batch.id), key=lambda call: call.key) == calls[:2]
+    assert batch.until == calls[0].until
+    assert await book.collect("a") is None
+    await book.mark_sent(batch.id, "batch_7")
+    assert [one.remote_id for one in await book.open_batches()] == ["batch_7"]
+    await book.close(batch.id, [LineResult("a", '{"said": "ü\\u0000"}'), LineResult("b", None, "too late")])
+    assert await book.open_batches() == []
+    assert sorted(await book.ended(["a", "b", "c"])) == ["a", "b"]
+    assert await book.collect("a") == CollectedCall('{"said": "ü\\u0000"}', "")
+    assert await book.collect("b") == CollectedCall(None, "too late")
+
+
+async def test_one_run_pays_for_an_answer_however_often_it_asks(book: BatchBook) -> None:
+    await book.enqueue(a_call("a"))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.close(batch.id, [LineResult("a", "{}")])
+    billed = [await book.bill(["a", "unknown"], run) for run in ("one", "two", "one")]
+    assert billed == [{"a"}, set(), {"a"}]
+
+
+async def test_a_settled_call_is_collected_by_who_waited_and_begins_anew_when_asked_again(book: BatchBook) -> None:
+    await book.enqueue(a_call("a"))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.settle(["a"])
+    assert await book.collect("a") is None, "what is out cannot be settled"
+    await book.close(batch.id, [LineResult("a", "{}")])
+    await book.settle(["a"])
+    assert await book.collect("a") is not None
+    again = a_call("a", run="three")
+    await book.enqueue(again)
+    assert await book.ended(["a"]) == []
+    second = await book.gather(AT_ONCE)
+    assert second is not None
+    assert await book.calls_of(second.id) == [again]
+
+
+async def test_a_batch_leaves_when_it_is_quiet_or_full_and_not_before(book: BatchBook) -> None:
+    for key in "abc":
+        await book.enqueue(a_call(key))
+    assert await book.gather(PATIENT) is None
+    full = await book.gather(PATIENT._replace(most_requests=2))
+    assert full is not None
+    assert len(await book.calls_of(full.id)) == 2
+    assert await book.gather(PATIENT._replace(most_bytes=1)) is not None, "one call leaves, whatever its size"
+    assert await book.gather(AT_ONCE) is None
+
+
+async def test_what_a_batch_says_nothing_of_is_returned(book: BatchBook) -> None:
+    await book.enqueue(a_call("a"))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.close(batch.id, [LineResult("somebody else's", "{}")])
+    await book.close(batch.id, [LineResult("a", "{}")])
+    assert await book.collect("a") == CollectedCall(None, "the batch ended without a word about it")
+
+
+async def test_a_call_whose_deadline_comes_before_a_batch_leaves_is_returned(book: BatchBook) -> None:
+    await book.enqueue(a_call("late", minutes=-1))
+    await book.enqueue(a_call("early"))
+    await book.give_up_overdue()
+    assert await book.ended(["late", "early", "unknown"]) == ["late", "unknown"]
+
+
+async def test_forget_older_counts_the_answers_that_nobody_settled(book: BatchBook) -> None:
+    for key in "abcd":
+        await book.enqueue(a_call(key))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.close(batch.id, [LineResult("a", "{}"), LineResult("b", "{}"), LineResult("c", None)])
+    await book.settle(["b"])
+    assert await book.forget_older(3_600) == 0
+    assert await book.forget_older(-1) == 1
+    assert await book.collect("a") is None
+
+
+async def test_a_batch_tells_when_it_was_cancelled(book: BatchBook) -> None:
+    await book.enqueue(a_call("a"))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.mark_cancelled(batch.id)
+    assert [one.cancelled_at is not None for one in await book.open_batches()] == [True]
+
+
+async def test_a_call_settled_a_moment_ago_is_not_asked_again(request: pytest.FixtureRequest, book: BatchBook) -> None:
+    """Who looked for the answer just before it was stored finds it here."""
+    if isinstance(book, InMemoryBatchBook):
+        book.settled_seconds = 60.0
+    else:
+        book = PgBatchBook(request.getfixturevalue("database"), "endpoint", settled_seconds=60.0)
+    await book.enqueue(a_call("a"))
+    batch = await book.gather(AT_ONCE)
+    assert batch is not None
+    await book.close(batch.id, [LineResult("a", "{}")])
+    assert await book.bill(["a"], "one") == {"a"}
+    await book.settle(["a"])
+    await book.enqueue(a_call("a", run="two"))
+    assert await book.collect("a") == CollectedCall("{}", "")
+    assert await book.bill(["a"], "two") == set()

@@ -1,0 +1,225 @@
+"""Questions that may wait: gathered into files, half the price, nothing paid twice whatever goes wrong."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import StorageError
+from assayer.models.llm_batches import BatchCall
+from benchmarks.simulator.process import Simulator
+from cluster.clock import SystemClock
+from orchestrator.store import Database, PgAnswerCache, PgClaims, PgLedger
+from orchestrator.store.llm_batches import PgBatchBook
+from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run, the_statement
+from tests.contract.simulated import fresh
+from tests.contract.weighing import WEIGHING, a_question, a_run
+from tests.polling import wait_until_async
+from workers.llm.answer_store import InMemoryAnswerStore
+from workers.llm.batches.batch_book import InMemoryBatchBook
+from workers.llm.batches.remote_batches import written_lines
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Simulator]:
+    with Simulator() as running:
+        yield running
+
+
+@pytest.fixture
+def simulated(process: Simulator) -> Simulator:
+    simulator = fresh(process)
+    simulator.configure(batch_seconds=0.1)
+    return simulator
+
+
+async def test_questions_of_several_runs_share_a_batch_at_half_the_price(simulated: Simulator) -> None:
+    async with open_stand(simulated) as stand:
+        answers = await ask_all(stand.gateway, [overnight_run(f"run{number}") for number in range(4)], 5)
+        stats = simulated.stats()
+        assert (stats.batches, stats.batch_answers, stats.requests) == (1, 20, 0)
+        assert isinstance(stand.answers, InMemoryAnswerStore)
+        paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
+        assert paid == pytest.approx((2.0 * stats.prompt_tokens + 10.0 * stats.completion_tokens) / 2e6)
+        assert {answer.record.attempts for answer in answers} == {1}
+        again = await ask_all(stand.gateway, [overnight_run("later")], 5)
+    assert all(answer.record.cached for answer in again)
+    assert simulated.stats().batches == 1
+
+
+@pytest.mark.parametrize(
+    ("trouble", "live"),
+    [
+        ({"batch_line_error_rate": 0.3}, range(1, 20)),
+        ({"batch_stall_rate": 1.0, "batch_window_seconds": 0.5}, range(10, 11)),
+        ({"batch_cancelled_rate": 1.0}, range(10, 11)),
+        ({"batch_failed_rate": 1.0}, range(20, 21)),
+        ({"batch_lost_reply_rate": 0.6}, range(1)),
+        ({"server_error_rate": 0.3, "batch_line_error_rate": 0.5}, range(1, 40)),
+    ],
+    ids=["lines", "expired", "cancelled", "failed", "lost replies", "live errors"],
+)
+async def test_what_a_batch_does_not_answer_the_live_endpoint_does_and_nothing_is_paid_twice(
+    simulated: Simulator, trouble: dict[str, float], live: range
+) -> None:
+    simulated.configure(**trouble)
+    async with open_stand(simulated) as stand:
+        answers = await ask_all(stand.gateway, [overnight_run()], 20)
+        assert isinstance(stand.answers, InMemoryAnswerStore)
+        paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
+    stats = simulated.stats()
+    assert len(answers) == 20
+    assert stats.requests in live
+    assert stats.repeated_answers == 0
+    assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
+
+
+async def test_at_the_deadline_a_batch_is_cancelled_and_the_live_endpoint_takes_over(simulated: Simulator) -> None:
+    simulated.configure(batch_seconds=600.0)
+    async with open_stand(simulated) as stand:
+        await ask_all(stand.gateway, [overnight_run(seconds=1.5)], 6)
+    stats = simulated.stats()
+    assert (stats.batches, stats.repeated_answers) == (1, 0)
+    assert stats.answered == 6
+    assert stats.batch_answers < 6
+
+
+async def test_after_the_deadline_nothing_waits(simulated: Simulator) -> None:
+    async with open_stand(simulated) as stand:
+        await ask_all(stand.gateway, [overnight_run(seconds=-1)], 3)
+    assert (simulated.stats().requests, simulated.stats().batches) == (3, 0)
+
+
+async def test_a_question_for_which_somebody_waits_does_not_wait_for_a_batch_with_the_same(
+    simulated: Simulator,
+) -> None:
+    simulated.configure(batch_seconds=600.0)
+    async with open_stand(simulated) as stand:
+        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 1))
+        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        answer = await stand.gateway.run(WEIGHING, a_question(the_statement(0)), a_run("urgent"))
+        assert not answer.record.cached
+        assert not waiting.done()
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_who_goes_away_pays_nothing_and_finds_the_answer_later(simulated: Simulator) -> None:
+    simulated.configure(batch_seconds=0.5)
+    async with open_stand(simulated) as stand:
+        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
+        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await ask_all(stand.gateway, [overnight_run()], 4)
+        assert isinstance(stand.answers, InMemoryAnswerStore)
+        paid = [row.record.cost_usd for row in stand.answers.ledger]
+    assert simulated.stats().batch_answers == 4
+    assert sorted(cost > 0 for cost in paid if cost is not None) == [False] * 4 + [True] * 4
+
+
+async def test_who_goes_away_between_an_answer_and_its_repair_pays_once(simulated: Simulator) -> None:
+    simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
+    async with open_stand(simulated) as stand:
+        waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
+        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 2)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await ask_all(stand.gateway, [overnight_run("two")], 12)
+        assert isinstance(stand.answers, InMemoryAnswerStore)
+        records = [row.record for row in stand.answers.ledger]
+    stats, paid = simulated.stats(), sum(one.cost_usd or 0.0 for one in records if not one.cached)
+    assert max(one.attempts for one in records) > 1
+    assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
+
+
+async def test_processes_that_share_a_database_send_each_question_once_and_one_of_them_pays(
+    simulated: Simulator, database: Database
+) -> None:
+    simulated.configure(answer_fault_rate=0.3)
+    answers, claims = PgAnswerCache(database), PgClaims(database)
+    book = PgBatchBook(database, "endpoint")
+    async with open_stand(simulated, answers, book, claims) as one, open_stand(simulated, answers, book, claims) as two:
+        await asyncio.gather(
+            ask_all(one.gateway, [overnight_run("one")], 8), ask_all(two.gateway, [overnight_run("two")], 8)
+        )
+    stats = simulated.stats()
+    rows = [*await PgLedger(database).rows("one"), *await PgLedger(database).rows("two")]
+    paid = sum(row.record.cost_usd or 0.0 for row in rows if not row.record.cached)
+    assert stats.repeated_answers == 0
+    assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
+
+
+class ForgetfulBook(InMemoryBatchBook):
+    """Cannot write down, the first time, that a batch was sent."""
+
+    forgets = True
+
+    async def mark_sent(self, batch_id: str, remote_id: str) -> None:
+        if self.forgets:
+            self.forgets = False
+            raise StorageError("The database went away.")
+        await super().mark_sent(batch_id, remote_id)
+
+
+async def test_a_batch_that_was_made_and_not_written_down_is_found_at_the_endpoint(simulated: Simulator) -> None:
+    async with open_stand(simulated, book=ForgetfulBook(SystemClock())) as stand:
+        await ask_all(stand.gateway, [overnight_run()], 8)
+    stats = simulated.stats()
+    assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
+
+
+_CHILD = """
+import asyncio, sys
+from pydantic import SecretStr
+from benchmarks.simulator.process import Simulator
+from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgClaims
+from orchestrator.store.llm_batches import PgBatchBook
+from tests.contract.batch_tier_stand import ask_all, open_stand, overnight_run
+
+async def main(base_url, database_url):
+    simulated = Simulator()
+    simulated.base_url = base_url
+    async with Database(DatabaseSettings(url=SecretStr(database_url))) as database:
+        book = PgBatchBook(database, "endpoint")
+        async with open_stand(simulated, PgAnswerCache(database), book, PgClaims(database)) as stand:
+            await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_a_batch_that_is_out_when_its_process_is_killed_is_found_again_and_not_sent_again(
+    simulated: Simulator, database: Database, database_url: str
+) -> None:
+    simulated.configure(batch_seconds=2.0)
+    root = Path(__file__).parents[2]
+    arguments = ("-c", _CHILD, simulated.base_url, database_url)
+    child = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=root)
+    await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+    child.kill()
+    await child.wait()
+    await database.execute("DELETE FROM reply_claims")  # they expire by themselves, in less than a minute
+    book = PgBatchBook(database, "endpoint")
+    async with open_stand(simulated, PgAnswerCache(database), book, PgClaims(database)) as stand:
+        await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
+    stats = simulated.stats()
+    assert (stats.batches, stats.batch_answers, stats.requests, stats.repeated_answers) == (1, 12, 0, 0)
+    rows = [*await PgLedger(database).rows("one"), *await PgLedger(database).rows("two")]
+    paid = sum(row.record.cost_usd or 0.0 for row in rows)
+    assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
+
+
+def test_calls_that_begin_alike_stand_together_in_the_file() -> None:
+    until = SystemClock().now()
+    bodies = ['{"a": "idea 2, claim"}', '{"a": "other"}', '{"a": "idea 2, aim"}', '{"a": "idea 1"}']
+    calls = [
+        BatchCall(key=f"{number}" * 64, run_id="run", model="m", body=body, until=until)
+        for number, body in enumerate(bodies)
+    ]
+    lines = [json.loads(line) for line in written_lines(calls).splitlines()]
+    assert [line["body"]["a"] for line in lines] == ["idea 1", "idea 2, aim", "idea 2, claim", "other"]
+    assert lines[0]["custom_id"] == "3" * 64

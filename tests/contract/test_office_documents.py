@@ -1,0 +1,184 @@
+"""Word, LibreOffice and Excel files become ideas; what cannot be read is refused in words."""
+
+import datetime as dt
+import io
+import zipfile
+from pathlib import Path
+
+import docx
+import openpyxl
+import pytest
+from odf.opendocument import OpenDocumentText
+from odf.style import Style
+from odf.text import H, List, ListItem, P
+
+from assayer.errors import InputError
+from assayer.models import Idea
+from tests.contract.office_files import odt, package, word
+from workers.documents import DocumentLimits, OfficeLimits
+from workers.documents.document_ideas import read_document_idea
+from workers.documents.idea_reader import read_ideas
+
+BODY = "We plant young corals on tiles in three bays and measure their growth every second month."
+LONG = f"{BODY} {BODY}"
+PARAGRAPH = f"<w:p><w:r><w:t>{LONG}</w:t></w:r></w:p>"
+
+
+def made_by_word() -> bytes:
+    document = docx.Document()
+    document.add_heading("Growing Young Corals", 0)
+    document.add_paragraph("Ann Example")
+    document.add_heading("Problem", 1)
+    document.add_paragraph(BODY)
+    document.add_heading("Sites", 2)
+    document.add_paragraph("Three bays", style="List Bullet")
+    document.add_heading("Method", 1)
+    document.add_paragraph(BODY)
+    table = document.add_table(rows=1, cols=2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "Year 1", "Plant"
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def made_by_libreoffice() -> bytes:
+    document = OpenDocumentText()
+    title = Style(name="Title", family="paragraph")
+    document.styles.addElement(title)
+    document.text.addElement(P(stylename=title, text="Growing Young Corals"))
+    for heading in ("Problem", "Method"):
+        document.text.addElement(H(outlinelevel=1, text=heading))
+        document.text.addElement(P(text=BODY))
+    items = List()
+    item = ListItem()
+    item.addElement(P(text="Three bays"))
+    items.addElement(item)
+    document.text.addElement(items)
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def workbook(*rows: tuple[str | int | dt.date | None, ...]) -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    return book
+
+
+def saved(book: openpyxl.Workbook, path: Path) -> Path:
+    book.save(path)
+    return path
+
+
+async def refusal(document: bytes, limits: OfficeLimits | None = None) -> str:
+    with pytest.raises(InputError) as refused:
+        await read_document_idea(document, "plan.docx", DocumentLimits(office=limits or OfficeLimits()))
+    return str(refused.value)
+
+
+async def one_idea(path: Path) -> Idea:
+    ideas, rejected = await read_ideas([path])
+    assert not rejected
+    (idea,) = ideas
+    return idea
+
+
+async def test_a_word_document_becomes_an_idea_with_its_headings(tmp_path: Path) -> None:
+    (tmp_path / "plan.docx").write_bytes(made_by_word())
+    idea = await one_idea(tmp_path / "plan.docx")
+    assert idea.title == "Growing Young Corals"
+    assert [section.title for section in idea.sections] == ["Overview", "Problem", "Method"]
+    assert "Sites\n\n" in idea.sections[1].text
+    assert idea.sections[2].text.endswith("Year 1 | Plant")
+    assert idea.flags == ()
+
+
+async def test_a_libreoffice_document_becomes_an_idea_with_its_headings(tmp_path: Path) -> None:
+    (tmp_path / "plan.odt").write_bytes(made_by_libreoffice())
+    idea = await one_idea(tmp_path / "plan.odt")
+    assert idea.title == "Growing Young Corals"
+    assert [section.title for section in idea.sections] == ["Problem", "Method"]
+    assert idea.sections[1].text.endswith("- Three bays")
+    assert idea.flags == ()
+
+
+async def test_notes_and_text_boxes_are_read_once() -> None:
+    box = (
+        '<w:p><w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        "<mc:Choice><w:drawing><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent></w:drawing>"
+        "</mc:Choice><mc:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent>"
+        "</w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>"
+    )
+    idea = await read_document_idea(word(PARAGRAPH + box), "plan.docx")
+    assert idea.text.count("In a box.") == 1
+    note = (
+        f"<text:p>{LONG}<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p>"
+        "</text:note-body></text:note></text:p>"
+    )
+    assert (await read_document_idea(odt(note), "plan.odt")).text.endswith("month.\n\nA note.")
+
+
+async def test_the_rows_of_a_workbook_are_ideas(tmp_path: Path) -> None:
+    book = workbook(
+        (None, None, None),
+        ("id", "Title", "Text", "Cutoff"),
+        ("A-1", "Corals", LONG, dt.date(2024, 9, 30)),
+        (),
+        (7, "Too short", "No.", None),
+    )
+    ideas, rejected = await read_ideas([saved(book, tmp_path / "call.xlsx")])
+    (idea,) = ideas
+    assert (idea.title, idea.cutoff) == ("Corals", dt.date(2024, 9, 30))
+    assert idea.source == f"{tmp_path}/call.xlsx:1 (A-1)"
+    (short,) = rejected
+    assert short.source == f"{tmp_path}/call.xlsx:2"
+    assert "(row 5 of the sheet)" in short.message
+
+
+async def test_a_workbook_without_a_column_of_ideas_is_refused_by_its_columns(tmp_path: Path) -> None:
+    ideas, rejected = await read_ideas([saved(workbook(("Name", "Amount"), ("A", 5)), tmp_path / "call.xlsx")])
+    assert not ideas
+    assert "its columns are: Name, Amount." in rejected[0].message
+
+
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ENCRYPTED = "<m:file-entry><m:encryption-data/></m:file-entry>"
+DECLARED = '<!DOCTYPE d [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        pytest.param(COMPOUND + "EncryptedPackage".encode("utf-16-le"), "is encrypted", id="encrypted"),
+        pytest.param(COMPOUND + b"WordDocument", "of before 2007", id="an old .doc"),
+        pytest.param(odt("", manifest=ENCRYPTED), "is encrypted", id="encrypted .odt"),
+        pytest.param(word(PARAGRAPH, more={"word/vbaProject.bin": b"x"}), "holds macros", id="macros"),
+        pytest.param(odt("", more={"Basic/Standard/Module1.xml": "<x/>"}), "holds macros", id="macros of .odt"),
+        pytest.param(word(PARAGRAPH, prolog=DECLARED), "declares entities", id="entities"),
+        pytest.param(package({"a.txt": "x"}), "is a ZIP file, but no document", id="another ZIP"),
+        pytest.param(made_by_word()[:5_000], "is damaged or cut short", id="cut off"),
+        pytest.param(word("<w:p>"), "is damaged or cut short", id="broken XML"),
+        pytest.param(word(""), "has no text that can be seen", id="without text"),
+        pytest.param(word("<w:sdt>" * 5_000 + "</w:sdt>" * 5_000), "is damaged or cut short", id="nested deeply"),
+    ],
+)  # fmt: skip
+async def test_what_is_no_honest_document_is_refused_in_words(document: bytes, words: str) -> None:
+    assert words in await refusal(document)
+
+
+async def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
+    bomb = word(PARAGRAPH, more={"word/media/image1.png": bytes(3_000_000)})
+    assert len(bomb) < 10_000
+    assert "unpacks to more than 2 MB" in await refusal(bomb, OfficeLimits(unpacked_bytes=2_000_000))
+    much = word(PARAGRAPH * 1_000)
+    assert "has more than 10,000 characters" in await refusal(much, OfficeLimits(characters=10_000))
+
+
+async def test_an_entry_that_lies_about_its_size_is_not_unpacked_beyond_it() -> None:
+    honest = bytearray(word(PARAGRAPH * 400))
+    with zipfile.ZipFile(io.BytesIO(honest)) as archive:
+        size = archive.getinfo("word/document.xml").file_size
+    lying = honest.replace(size.to_bytes(4, "little"), (100).to_bytes(4, "little"))
+    assert "is damaged or cut short" in await refusal(bytes(lying))

@@ -1,0 +1,159 @@
+"""The simulator's files and batches, asked with the official client."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from benchmarks.simulator.process import Simulator
+from tests.contract.simulated import fresh, opened
+from tests.polling import wait_until
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[Simulator]:
+    with Simulator() as running:
+        yield running
+
+
+@pytest.fixture
+def simulated(process: Simulator) -> Simulator:
+    simulator = fresh(process)
+    simulator.configure(batch_seconds=0.05)
+    return simulator
+
+
+@pytest.fixture
+def client(simulated: Simulator) -> Iterator[openai.OpenAI]:
+    with opened(simulated) as client:
+        yield client
+
+
+def the_lines(count: int, **changes: Any) -> bytes:
+    lines = [
+        {
+            "custom_id": f"question-{number}",
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {"model": "simulated", "messages": [{"role": "user", "content": f"Question {number}"}]},
+        }
+        | changes
+        for number in range(count)
+    ]
+    return b"\n".join(json.dumps(line).encode() for line in lines)
+
+
+def uploaded(client: openai.OpenAI, content: bytes, name: str = "night.jsonl") -> str:
+    return client.files.create(file=(name, content), purpose="batch").id
+
+
+def submitted(client: openai.OpenAI, content: bytes, **metadata: str) -> str:
+    file = uploaded(client, content)
+    return client.batches.create(
+        input_file_id=file, endpoint="/v1/chat/completions", completion_window="24h", metadata=metadata
+    ).id
+
+
+def ended(client: openai.OpenAI, batch: str) -> Any:
+    def found() -> bool:
+        return client.batches.retrieve(batch).status in {"completed", "failed", "expired", "cancelled"}
+
+    wait_until(found)
+    return client.batches.retrieve(batch)
+
+
+def results(client: openai.OpenAI, file: str | None) -> list[dict[str, Any]]:
+    return [] if file is None else [json.loads(line) for line in client.files.content(file).text.splitlines()]
+
+
+def test_every_line_is_answered_in_another_order_and_counted_at_its_share_of_the_price(
+    client: openai.OpenAI, simulated: Simulator
+) -> None:
+    batch = ended(client, submitted(client, the_lines(20), night="one"))
+    answers = results(client, batch.output_file_id)
+    names = [line["custom_id"] for line in answers]
+    assert batch.status == "completed"
+    assert sorted(names) == sorted(f"question-{number}" for number in range(20))
+    assert names != [f"question-{number}" for number in range(20)]
+    assert all(line["response"]["body"]["choices"][0]["message"]["content"] for line in answers)
+    assert batch.metadata == {"night": "one"}
+    stats = simulated.stats()
+    assert stats.batch_answers == stats.answered == 20
+    assert stats.billed_prompt_tokens == stats.prompt_tokens / 2
+
+
+def test_single_lines_that_fail_are_in_the_error_file(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(batch_line_error_rate=0.3)
+    batch = ended(client, submitted(client, the_lines(40)))
+    errors = results(client, batch.error_file_id)
+    assert 0 < len(errors) < 40
+    assert len(errors) + len(results(client, batch.output_file_id)) == 40
+    assert {line["response"]["status_code"] for line in errors} == {500}
+    assert batch.request_counts.failed == len(errors)
+
+
+def test_a_batch_that_stalls_expires_with_what_it_has_done(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(batch_stall_rate=1.0, batch_window_seconds=0.3)
+    batch = ended(client, submitted(client, the_lines(10)))
+    assert batch.status == "expired"
+    assert len(results(client, batch.output_file_id)) == 5
+    assert {line["error"]["code"] for line in results(client, batch.error_file_id)} == {"batch_expired"}
+
+
+def test_a_batch_that_is_cancelled_keeps_what_it_has_done(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(batch_seconds=60)
+    name = submitted(client, the_lines(10))
+    assert client.batches.cancel(name).status == "cancelling"
+    batch = ended(client, name)
+    assert batch.status == "cancelled"
+    assert batch.request_counts.completed + batch.request_counts.failed == 10
+    with pytest.raises(openai.ConflictError, match="Cannot cancel"):
+        client.batches.cancel(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (the_lines(3, custom_id="same"), "duplicate_custom_id"),
+        (the_lines(1, url="/v1/embeddings"), "mismatched_endpoint"),
+        (b"not json", "invalid_json_line"),
+        (b"", "empty_file"),
+        (the_lines(6), "too_many_tasks"),
+    ],
+)
+def test_a_file_that_is_no_batch_fails_in_words(
+    client: openai.OpenAI, simulated: Simulator, content: bytes, code: str
+) -> None:
+    simulated.configure(batch_most_requests=5)
+    batch = ended(client, submitted(client, content))
+    assert batch.status == "failed"
+    assert [error.code for error in batch.errors.data] == [code]
+
+
+def test_a_file_beyond_the_limit_is_refused(client: openai.OpenAI, simulated: Simulator) -> None:
+    simulated.configure(batch_most_bytes=1_000)
+    with pytest.raises(openai.APIStatusError) as refused:
+        uploaded(client, the_lines(50))
+    assert refused.value.status_code == 413
+
+
+def test_a_reply_that_is_lost_leaves_a_batch_that_the_list_tells(client: openai.OpenAI, simulated: Simulator) -> None:
+    file = uploaded(client, the_lines(2), "mine.jsonl")
+    simulated.configure(batch_lost_reply_rate=1.0)
+    with pytest.raises(openai.InternalServerError):
+        client.batches.create(
+            input_file_id=file, endpoint="/v1/chat/completions", completion_window="24h", metadata={"mine": "7"}
+        )
+    assert [batch.input_file_id for batch in client.batches.list(limit=100) if batch.metadata == {"mine": "7"}] == [
+        file
+    ]
+    assert "mine.jsonl" in {one.filename for one in client.files.list(purpose="batch")}
+
+
+def test_a_deleted_file_is_gone(client: openai.OpenAI) -> None:
+    file = uploaded(client, the_lines(1))
+    assert client.files.delete(file).deleted
+    with pytest.raises(openai.NotFoundError):
+        client.files.content(file)

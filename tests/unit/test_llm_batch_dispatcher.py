@@ -1,0 +1,82 @@
+"""What becomes of calls whose batch nobody can reach any more."""
+
+import datetime as dt
+
+import pytest
+
+from assayer.models import Fault
+from assayer.models.llm_batches import BatchCall
+from workers.concurrency.claims import InMemoryClaims
+from workers.llm import LlmBatchSettings, LlmSettings
+from workers.llm.batches.batch_book import InMemoryBatchBook
+from workers.llm.batches.batch_dispatcher import BatchDispatcher
+from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches
+from workers.llm.endpoint import EndpointClient
+from workers.llm.errors import ErrorBody, PermanentLlmFailure, TransientLlmFailure
+
+DOWN = TransientLlmFailure(Fault(kind="connection", detail="no connection"))
+REVOKED = PermanentLlmFailure("wrong_key", 401, ErrorBody("no", "", ""))
+SETTINGS = LlmBatchSettings(enabled=True, gather_seconds=0.0, cancel_seconds=100.0)
+
+
+class HandClock:
+    def __init__(self) -> None:
+        self.passed = 0.0
+
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 11, 24, tzinfo=dt.UTC) + dt.timedelta(seconds=self.passed)
+
+    def monotonic(self) -> float:
+        return self.passed
+
+
+class LostEndpoint(RemoteBatches):
+    """Fails whatever it is asked."""
+
+    def __init__(self, failure: Exception, clock: HandClock) -> None:
+        endpoint = EndpointClient(LlmSettings(base_url="http://host/v1", model="m"), clock)
+        super().__init__(endpoint, SETTINGS.window, SETTINGS.most_bytes)
+        self.failure = failure
+
+    async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
+        raise self.failure
+
+    async def look(self, remote_id: str) -> RemoteBatch:
+        raise self.failure
+
+
+@pytest.mark.parametrize("failure", [DOWN, REVOKED], ids=["down", "revoked"])
+@pytest.mark.parametrize("sent", [True, False])
+async def test_calls_of_a_batch_out_of_reach_go_back_some_time_after_their_deadline_and_not_before(
+    failure: Exception, sent: bool
+) -> None:
+    clock = HandClock()
+    book = InMemoryBatchBook(clock)
+    until = clock.now() + dt.timedelta(seconds=1_000)
+    await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
+    dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock), clock)
+    await dispatcher.work()
+    (batch,) = await book.open_batches()
+    if sent:
+        await book.mark_sent(batch.id, "batch_1")
+    waiting = []
+    for moment in (500.0, 1_050.0, 1_100.0):
+        clock.passed = moment
+        await dispatcher.work()
+        waiting.append(await book.collect("a") is None)
+    assert waiting == [True, True, False]
+    assert await book.open_batches() == []
+
+
+async def test_a_process_that_has_no_claim_sends_nothing() -> None:
+    clock = HandClock()
+    book, claims = InMemoryBatchBook(clock), InMemoryClaims(clock)
+    until = clock.now() + dt.timedelta(seconds=1_000)
+    await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
+    await claims.claim("batches of calls to the LLM", "another process", 45.0)
+    dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(DOWN, clock), claims, clock)
+    await dispatcher.work()
+    assert await book.open_batches() == []
+    clock.passed = 46.0
+    await dispatcher.work()
+    assert len(await book.open_batches()) == 1

@@ -1,0 +1,115 @@
+"""The analysis of a small group: what it is shown, what it may say, and that an order stands without it."""
+
+from typing import TypeVar
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.errors import MalformedAnswer
+from assayer.llm import Answer, Task
+from assayer.models import Absent
+from assayer.models.ranking import GroupAnalysis
+from assayer.ranking import RankingOptions
+from assayer.ranking.comparison import comparison_task
+from assayer.ranking.group_analysis import ANALYSIS, GroupAnswer, GroupQuestion
+from assayer.ranking.pipeline import CompletedRanking, rank_ideas
+from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
+from assayer.run.run import Run
+from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+OPTIONS = RankingOptions(calls_per_idea=2, analysed_ideas=4)
+
+
+class Analyst(JudgeLlm):
+    """A judge who also tells what sets a group apart."""
+
+    def __init__(self, fails: Exception | None = None, text: str = "#1 says how it is tested.") -> None:
+        super().__init__(right, reason="A says how it is tested, B does not.")
+        self._broken, self._text = fails, text
+        self.shown: list[GroupQuestion] = []
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        if not isinstance(data, GroupQuestion):
+            return await super().run(task, data, run)
+        self.shown.append(data)
+        if self._broken is not None:
+            raise self._broken
+        answer = task.output.model_validate(answered(data, self._text).model_dump())
+        assert list(task.check(data, answer)) == []
+        record = (await super().run(comparison_task(len(self.asked[-1].dimensions)), self.asked[-1], run)).record
+        return Answer(answer, record)
+
+
+def answered(question: GroupQuestion, text: str) -> GroupAnswer:
+    still_open = [one.open for one in question.pairs if one.open][:2]
+    return GroupAnswer.model_validate(
+        {
+            "overview": text,
+            "by_dimension": [{"label": f"D{n}", "text": text} for n, _ in enumerate(question.dimensions, start=1)],
+            "ideas": [
+                {"label": f"I{n}", "standing": text, "to_rise": "Name a test."}
+                for n, _ in enumerate(question.ideas, start=1)
+            ],
+            "close_calls": [{"label": label, "decides": text} for label in still_open],
+        }
+    )
+
+
+async def ranked(llm: JudgeLlm, count: int = 4) -> CompletedRanking:
+    return await rank_ideas(ideas_of_worth(count), llm, ranking_run(), OPTIONS, cut=2)
+
+
+async def test_a_small_group_is_analysed_after_its_order_is_settled() -> None:
+    analyst = Analyst()
+    found = (await ranked(analyst)).ranking
+    assert [one.id for one in found.ideas] == [one.id for one in (await ranked(JudgeLlm(right), 4)).ranking.ideas]
+    assert isinstance(found.analysis, GroupAnalysis)
+    assert [one.id for one in found.analysis.ideas] == [one.id for one in found.ideas]
+    assert [one.dimension for one in found.analysis.by_dimension] == [one.name for one in OPTIONS.dimensions]
+    (question,) = analyst.shown
+    assert [one.name for one in question.ideas] == ["#1", "#2", "#3", "#4"]
+    asked = ANALYSIS.messages(question)[1].content
+    assert "overall (A is #" in asked
+    assert "A says how it is tested, B does not." in asked
+
+
+async def test_a_larger_group_is_not_analysed() -> None:
+    analyst = Analyst()
+    assert (await ranked(analyst, 5)).ranking.analysis is None
+    assert analyst.shown == []
+
+
+async def test_an_analysis_that_fails_leaves_the_order_and_says_why() -> None:
+    found = await ranked(Analyst(fails=MalformedAnswer("The answer did not fit.")))
+    assert found.ranking.analysis == Absent(reason="The answer did not fit.")
+    assert len(found.ranking.ideas) == 4
+    assert "The answer did not fit." in as_ranking_html(found.ranking, found.comparisons)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"overview": "#9 leads."}, "There is no idea #9."),
+        ({"ideas": []}, "idea I1"),
+        ({"by_dimension": []}, "respect D1"),
+        ({"close_calls": [{"label": "O9", "decides": "A test."}]}, "O9 is not a pair whose order is open."),
+    ],
+)
+async def test_answers_about_what_was_not_given_are_sent_back(change: dict[str, object], complaint: str) -> None:
+    analyst = Analyst()
+    await ranked(analyst)
+    answer = GroupAnswer.model_validate(answered(analyst.shown[0], "#1 leads.").model_dump() | change)
+    assert any(complaint in one for one in ANALYSIS.check(analyst.shown[0], answer))
+
+
+async def test_page_and_markdown_show_it_with_what_is_hostile_in_it_escaped() -> None:
+    found = await ranked(Analyst(text="#1 leads <script>alert(1)</script> [x](javascript:alert(1))"))
+    page = as_ranking_html(found.ranking, found.comparisons)
+    assert "<script>alert" not in page
+    assert "The group" in page
+    text = as_ranking_markdown(found.ranking, found.comparisons)
+    assert "## The group" in text
+    assert "\\[x\\](javascript" in text
+    assert " [x](javascript" not in text

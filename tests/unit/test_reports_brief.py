@@ -1,0 +1,103 @@
+"""Briefs as PDF: two pages whatever the report holds, words that can be copied, nothing of which comes from outside."""
+
+import re
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from typer.testing import CliRunner
+
+from assayer.models import Absent, Report
+from assayer.reports.brief import BRIEF_SIZES, brief_of
+from assayer.reports.escaping import web_url
+from assayer.reports.pdf import brief_pdf, page_count
+from cluster.cli.main import app
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_hostile import hostile_report
+
+
+def text_of(pdf: bytes) -> str:
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return " ".join(" ".join(page.get_textpage().get_text_range() for page in document).split())
+    finally:
+        document.close()
+
+
+def titled(report: Report, title: str) -> Report:
+    return report.model_copy(update={"idea": report.idea.model_copy(update={"title": title})})
+
+
+def test_a_brief_says_what_a_report_says_and_can_be_copied() -> None:
+    report = full_report()
+    pdf = brief_pdf(report)
+    assert page_count(pdf) == 2
+    text = text_of(pdf)
+    assert report.idea.title in text
+    for point in (*report.summary.strengths, *report.summary.weaknesses):
+        assert point.text[:40] in text
+    assert "no score: the budget was spent" in text
+    assert "not found in the source" in text
+    assert report.provenance.corpus_version in text
+
+
+def test_a_brief_has_its_language_and_title_and_a_structure_that_is_read_aloud() -> None:
+    pdf = brief_pdf(full_report())
+    document = pypdfium2.PdfDocument(pdf)
+    assert document.get_metadata_value("Title") == full_report().idea.title
+    document.close()
+    assert b"/Lang (en)" in pdf or b"/Lang(en)" in pdf
+    assert b"/StructTreeRoot" in pdf
+
+
+def test_the_same_report_gives_the_same_pdf() -> None:
+    assert brief_pdf(full_report()) == brief_pdf(full_report())
+
+
+def test_greek_and_cyrillic_stand_in_it() -> None:
+    assert "Ωκεανός και Океан" in text_of(brief_pdf(titled(full_report(), "Ωκεανός και Океан")))
+
+
+def test_a_report_with_very_much_to_say_still_takes_two_pages() -> None:
+    report = full_report()
+    point = report.summary.weaknesses[0]
+    long = point.model_copy(update={"text": "It rests on very little, and says so at length. " * 60})
+    summary = report.summary.model_copy(
+        update={"strengths": (long,) * 20, "weaknesses": (long,) * 20, "suggestions": (long,) * 20}
+    )
+    notices = tuple(one.model_copy(update={"text": "Look closely at this. " * 100}) for one in report.notices)
+    pdf = brief_pdf(report.model_copy(update={"summary": summary, "notices": notices}))
+    assert page_count(pdf) == 2
+    assert "more in the full report" in text_of(pdf)
+
+
+def test_hostile_texts_are_printed_as_they_stand() -> None:
+    report = titled(hostile_report(), '#eval("1+1") $x$ *bold* @label <tag> #sys.inputs https://evil.example')
+    pdf = brief_pdf(report)
+    assert page_count(pdf) <= 2
+    assert '#eval("1+1") $x$ *bold*' in text_of(pdf)
+    assert b"/JavaScript" not in pdf
+    assert b"/Launch" not in pdf
+    allowed = {one.url for one in report.references if web_url(one.url)}
+    assert {found.decode() for found in re.findall(rb"/URI ?\(([^)]*)\)", pdf)} <= allowed
+
+
+def test_an_incomplete_report_says_so_before_anything_else() -> None:
+    brief = brief_of(full_report().model_copy(update={"parts": ()}), BRIEF_SIZES[-1])
+    assert (brief.score.name, brief.score.share) == ("No total score", None)
+    fit = full_report().coverage.model_copy(update={"corpus_fit": Absent(reason="nobody measured it")})
+    assert brief_of(full_report().model_copy(update={"coverage": fit})).facts[0].text == "unknown: nobody measured it"
+
+
+def test_the_command_prints_briefs_of_json_reports(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(full_report().model_dump_json())
+    run = CliRunner().invoke(app, ["brief", str(tmp_path / "one.json"), "--out", str(tmp_path / "pdf")])
+    assert run.exit_code == 0, run.output
+    assert run.stdout == f"{tmp_path}/pdf/one.pdf\n"
+    assert (tmp_path / "pdf" / "one.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_the_command_says_what_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text("{}")
+    with pytest.raises(Exception, match="is not a report of assayer"):
+        CliRunner().invoke(app, ["brief", str(tmp_path / "one.json")], catch_exceptions=False)

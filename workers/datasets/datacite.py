@@ -1,0 +1,123 @@
+"""DataCite (`https://api.datacite.org`): data sets of research archives in all fields (Zenodo, Dryad, PANGAEA, …).
+
+`dois?resource-type-id=dataset&query=` in the language of Elasticsearch's query strings, in which only words and a range
+of days are sent; without a key 3,000 requests in five minutes. A data set counts as published on the day on which its
+DOI was registered, which nobody can set back.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import Field
+
+from assayer.cutoff import within
+from assayer.literature.paper_identity import doi
+from assayer.models import OPEN, Dataset, Window
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.query_encoding import plain_query
+from workers.sources.record_fields import clean_prose, one_line, parse_date, strip_markup, web_link
+from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
+
+__all__ = ["DataCite"]
+
+_LONGEST_QUERY = 300
+_MOST = 100
+"""To a page."""
+
+
+class _Title(ApiObject):
+    title: TextOrEmpty = ""
+    kind: TextOrEmpty = Field(default="", alias="titleType")
+    """Empty for the title itself; subtitles and translations say what they are."""
+
+
+class _Description(ApiObject):
+    description: TextOrEmpty = ""
+    kind: TextOrEmpty = Field(default="", alias="descriptionType")
+
+
+class _Creator(ApiObject):
+    name: TextOrEmpty = ""
+
+
+class _Rights(ApiObject):
+    rights: TextOrEmpty = ""
+
+
+class _Publisher(ApiObject):
+    name: TextOrEmpty = ""
+
+
+class _Attributes(ApiObject):
+    doi: str
+    url: TextOrEmpty = ""
+    titles: ValidEntries[_Title] = ()
+    descriptions: ValidEntries[_Description] = ()
+    creators: ValidEntries[_Creator] = ()
+    publisher: str | _Publisher | None = None
+    """A text in older versions of the API, an object in newer ones."""
+    rights: ValidEntries[_Rights] = Field(default=(), alias="rightsList")
+    registered: TextOrEmpty = ""
+    downloads: CountOrNone = Field(default=None, alias="downloadCount")
+
+
+class _Record(ApiObject):
+    attributes: _Attributes
+
+
+class _Answer(ApiObject):
+    data: ValidEntries[_Record]
+
+
+@dataclass(frozen=True)
+class DataCite:
+    """Implements DatasetSource."""
+
+    remote: SourceFetcher
+    name: ClassVar[str] = "datacite"
+
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
+        words = plain_query(query, _LONGEST_QUERY)
+        if not words or limit <= 0:
+            return []
+        params = (
+            ("query", words if window == OPEN else f"({words}) AND {_registered(window)}"),
+            ("resource-type-id", "dataset"),
+            ("sort", "relevance"),
+            ("disable-facets", "true"),
+            ("page[size]", str(min(limit, _MOST))),
+        )
+        request = SourceRequest(self.name, "datasets", "dois", params)
+        records = await fetch_parsed(
+            self.remote, request, context, lambda response: parse_json(response, _Answer, self.name).data
+        )
+        datasets = filter(None, (_dataset(one.attributes) for one in records))
+        found = {one.key: one for one in within(datasets, window, lambda one: one.published, undated=True)}
+        return list(found.values())[:limit]
+
+
+def _registered(window: Window) -> str:
+    """Both ends included; the window's begin is not, and checked afterwards."""
+    return f"registered:[{window.after or '*'} TO {window.before or '*'}]"
+
+
+def _dataset(record: _Attributes) -> Dataset | None:
+    """None for a record without title or usable DOI."""
+    name = doi(record.doi) if record.doi.isprintable() else ""
+    titles = sorted(record.titles, key=lambda one: bool(one.kind))
+    title = next((text for one in titles if (text := one_line(strip_markup(one.title)))), "")
+    if not name or not title:
+        return None
+    texts = [clean_prose(strip_markup(one.description)) for one in record.descriptions if one.kind != "TableOfContents"]
+    publisher = record.publisher.name if isinstance(record.publisher, _Publisher) else record.publisher
+    return Dataset(
+        key=f"doi:{name}",
+        title=title,
+        url=web_link(record.url) or f"https://doi.org/{name}",
+        description="\n\n".join(filter(None, texts)),
+        creators=tuple(filter(None, (one_line(one.name) for one in record.creators))),
+        publisher=one_line(publisher or ""),
+        licence=one_line(record.rights[0].rights) if record.rights else "",
+        downloads=record.downloads,
+        published=parse_date(record.registered),
+    )

@@ -1,0 +1,79 @@
+"""Kaggle (`https://www.kaggle.com/api/v1`): data sets of its users, by words.
+
+`datasets/list?search=&page=` answers with a list of twenty a page; a token goes into `Authorization: Bearer`. It tells
+when a data set was changed last and not when it was made, so that one counts as published on the day of its last
+change: a cutoff keeps out what may have been otherwise before it.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import Field, RootModel
+
+from assayer.cutoff import within
+from assayer.models import Dataset, Window
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.query_encoding import plain_query
+from workers.sources.record_fields import clean_prose, one_line, parse_date, strip_markup, web_link
+from workers.sources.responses import ApiObject, CountOrNone, TextOrEmpty, ValidEntries, fetch_parsed, parse_json
+
+__all__ = ["Kaggle"]
+
+_PAGE = 20
+_LONGEST_QUERY = 200
+
+
+class _Found(ApiObject):
+    ref: str
+    """`owner/name`."""
+    title: TextOrEmpty = ""
+    subtitle: TextOrEmpty = ""
+    description: TextOrEmpty = ""
+    url: TextOrEmpty = ""
+    owner: TextOrEmpty = Field(default="", alias="ownerName")
+    licence: TextOrEmpty = Field(default="", alias="licenseName")
+    changed: TextOrEmpty = Field(default="", alias="lastUpdated")
+    downloads: CountOrNone = Field(default=None, alias="downloadCount")
+
+
+class _Page(RootModel[ValidEntries[_Found]]):
+    pass
+
+
+@dataclass(frozen=True)
+class Kaggle:
+    """Implements DatasetSource."""
+
+    remote: SourceFetcher
+    name: ClassVar[str] = "kaggle"
+
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
+        words = plain_query(query, _LONGEST_QUERY)
+        found: dict[str, Dataset] = {}
+        for page in range(1, -(-limit // _PAGE) + 1) if words else ():
+            params = (("search", words), ("page", str(page)))
+            request = SourceRequest(self.name, "datasets", "datasets/list", params)
+            entries = await fetch_parsed(
+                self.remote, request, context, lambda response: parse_json(response, _Page, self.name).root
+            )
+            datasets = [_dataset(one) for one in entries if one.ref.count("/") == 1]
+            for dataset in within(datasets, window, lambda one: one.published, undated=True):
+                found.setdefault(dataset.key, dataset)
+            if len(entries) < _PAGE:
+                break
+        return list(found.values())[:limit]
+
+
+def _dataset(found: _Found) -> Dataset:
+    texts = (one_line(found.subtitle), clean_prose(strip_markup(found.description)))
+    return Dataset(
+        key=f"kaggle:{one_line(found.ref)}",
+        title=one_line(found.title) or one_line(found.ref),
+        url=web_link(found.url) or f"https://www.kaggle.com/datasets/{one_line(found.ref)}",
+        description="\n\n".join(filter(None, texts)),
+        creators=tuple(filter(None, (one_line(found.owner),))),
+        publisher="Kaggle",
+        licence=one_line(found.licence),
+        downloads=found.downloads,
+        published=parse_date(found.changed),
+    )

@@ -1,0 +1,6 @@
+"""Calls that may wait: gathered over many evaluations, sent as files at a lower price, found again after a crash.
+
+complete ── known model, time left? ──> book: waiting ──> out ──> answered ──> collected, settled
+                                         (rows)    │       │        returned ─> the live endpoint
+                             `BatchDispatcher`  gathers  watches
+"""

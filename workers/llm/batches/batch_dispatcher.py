@@ -1,0 +1,151 @@
+"""Sends batches that are due and watches those that are out, one process at a time for an endpoint.
+
+What costs money is a batch that is made at the endpoint. Its row is in the book before, with its calls; it carries the
+row's id. So whoever finds a row that knows no batch looks for one at the endpoint first, whether it was a reply that
+got lost or a process: it is found again, not sent again.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+from uuid import uuid4
+
+from assayer.models.llm_batches import GatherRules, OutgoingBatch
+from assayer.ports import Clock
+from workers.concurrency.claims import Claims
+from workers.llm.batches.batch_book import BatchBook
+from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches, written_lines
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
+from workers.llm.metrics import BATCHES
+from workers.llm.settings import LlmBatchSettings
+
+__all__ = ["BatchDispatcher"]
+
+_LOG = logging.getLogger(__name__)
+_CLAIM_SECONDS = 45.0
+"""How long others wait for a process that died at it. Longer than the request that makes a batch may take."""
+_CLOCKS_DIFFER_SECONDS = 3_600.0
+"""A batch that is looked for may seem so much older than its row."""
+_FORGET_SECONDS = 2 * 86_400.0
+_MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
+"""Refusals that somebody may mend: the batch waits for that."""
+
+
+class BatchDispatcher:
+    def __init__(
+        self, settings: LlmBatchSettings, book: BatchBook, remote: RemoteBatches, claims: Claims, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._book = book
+        self._remote = remote
+        self._claims = claims
+        self._clock = clock
+        self._claimant = uuid4().hex
+        self._rules = GatherRules(
+            settings.gather_seconds, settings.longest_gather_seconds, settings.most_requests, settings.most_bytes
+        )
+
+    async def work(self) -> None:
+        """Does what is due now, unless another process is at it. Raises StorageError."""
+        if not await self._claim():
+            return
+        try:
+            await self._book.give_up_overdue()
+            for batch in await self._book.open_batches():
+                await self._advance(batch)
+            while (due := await self._book.gather(self._rules)) is not None:
+                await self._advance(due)
+            if lost := await self._book.forget_older(_FORGET_SECONDS):
+                _LOG.warning("%d answers of batches were paid for and never collected: their jobs were given up", lost)
+        except _ClaimLost:
+            _LOG.info("another process sends the batches now")
+        finally:
+            await self._claims.release(_CLAIM, self._claimant)
+
+    async def _claim(self) -> bool:
+        """For so long from now, whether it was claimed before or not."""
+        return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
+
+    async def _advance(self, batch: OutgoingBatch) -> None:
+        """One step. A failure that may pass leaves it to the next round, though not for ever after the deadline."""
+        if not await self._claim():
+            raise _ClaimLost
+        try:
+            await (self._watch(batch) if batch.remote_id else self._send(batch))
+        except TransientLlmFailure as failure:
+            _LOG.warning("batch %s: %s", batch.id, failure)
+            await self._give_up_late(batch)
+        except PermanentLlmFailure as failure:
+            if failure.reason in _MAY_CHANGE:
+                _LOG.error("batch %s: the endpoint refuses it: %s", batch.id, failure)
+                await self._give_up_late(batch)
+                return
+            _LOG.error("batch %s: %s; its calls go to the live endpoint", batch.id, failure)
+            await self._give_up(batch)
+
+    async def _send(self, batch: OutgoingBatch) -> None:
+        began = batch.created_at.timestamp() - _CLOCKS_DIFFER_SECONDS
+        there = await self._remote.find(batch.id, began)
+        if there is not None:
+            _LOG.info("batch %s was there already, as %s", batch.id, there.id)
+            await self._book.mark_sent(batch.id, there.id)
+            return
+        calls = await self._book.calls_of(batch.id)
+        if not calls or self._clock.now() >= batch.until:
+            await self._book.close(batch.id, ())
+            return
+        lines = await asyncio.to_thread(written_lines, calls)
+        file_id = await self._remote.upload(batch.id, lines)
+        if not await self._claim():
+            raise _ClaimLost
+        made = await self._remote.create(batch.id, file_id)
+        await self._book.mark_sent(batch.id, made.id)
+        BATCHES.labels("sent").inc()
+        _LOG.info("batch %s: %d calls of %s are out, as %s", batch.id, len(calls), batch.model, made.id)
+
+    async def _watch(self, batch: OutgoingBatch) -> None:
+        remote = await self._remote.look(batch.remote_id)
+        now = self._clock.now()
+        if remote.ended:
+            await self._close(batch, remote)
+        elif batch.cancelled_at is None and now >= batch.until:
+            _LOG.warning("batch %s is cancelled: its deadline has come", batch.id)
+            await self._remote.cancel(batch.remote_id)
+            await self._book.mark_cancelled(batch.id)
+        elif batch.cancelled_at is not None and now - batch.cancelled_at >= self._patience:
+            _LOG.error("batch %s does not end after it was cancelled: some of its calls may be paid twice", batch.id)
+            await self._give_up(batch)
+
+    @property
+    def _patience(self) -> dt.timedelta:
+        return dt.timedelta(seconds=self._settings.cancel_seconds)
+
+    async def _close(self, batch: OutgoingBatch, remote: RemoteBatch) -> None:
+        results = await self._remote.results(remote)
+        await self._book.close(batch.id, results)
+        BATCHES.labels(remote.status).inc()
+        answered = sum(result.answer is not None for result in results)
+        why = f": {remote.problem}" if remote.problem else ""
+        _LOG.info("batch %s is %s%s; it answered %d calls", batch.id, remote.status, why, answered)
+        for file_id in remote.files:
+            try:
+                await self._remote.delete(file_id)
+            except (TransientLlmFailure, PermanentLlmFailure) as failure:
+                _LOG.warning("file %s of batch %s stays with the endpoint: %s", file_id, batch.id, failure)
+
+    async def _give_up_late(self, batch: OutgoingBatch) -> None:
+        """Where nobody can tell what becomes of it, and its calls have waited long enough."""
+        if self._clock.now() - batch.until >= self._patience:
+            _LOG.error("batch %s is out of reach after its deadline: some of its calls may be paid twice", batch.id)
+            await self._give_up(batch)
+
+    async def _give_up(self, batch: OutgoingBatch) -> None:
+        await self._book.close(batch.id, ())
+        BATCHES.labels("given_up").inc()
+
+
+_CLAIM = "batches of calls to the LLM"
+
+
+class _ClaimLost(Exception):
+    """It took longer than the claim holds, and another process has taken over."""

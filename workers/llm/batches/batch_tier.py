@@ -1,0 +1,170 @@
+"""What the gateway asks instead of the live endpoint where an answer may wait: at a lower price, within a deadline."""
+
+import asyncio
+import datetime as dt
+import hashlib
+import json
+import logging
+from collections.abc import Collection, Sequence
+from typing import Self
+
+from pydantic_core import to_json
+
+from assayer.errors import Defect, StorageError
+from assayer.models.llm_batches import BatchCall, CollectedCall
+from assayer.ports import Clock
+from workers.concurrency.claims import Claims
+from workers.llm.batches.batch_book import BatchBook
+from workers.llm.batches.batch_dispatcher import BatchDispatcher
+from workers.llm.batches.remote_batches import RemoteBatches
+from workers.llm.chat_completion import ChatRequest, ChatResult, Requester, WaitedFor, parse_completion
+from workers.llm.client import EndpointTransport
+from workers.llm.errors import SendStats
+from workers.llm.metrics import BATCH_CALLS, WAITING_FOR_BATCH
+from workers.llm.settings import LlmBatchSettings, LlmSettings
+
+__all__ = ["BatchTier", "make_batch_tier", "request_key"]
+
+_LOG = logging.getLogger(__name__)
+
+
+class BatchTier:
+    """Belongs to one event loop. While it is entered it sends and watches batches, also those of processes that died.
+
+    It asks in the dialect that the live endpoint has been found to understand, or the first one to try: lines that are
+    refused for their dialect come back, and the live endpoint learns by them.
+    """
+
+    def __init__(
+        self,
+        settings: LlmBatchSettings,
+        live: EndpointTransport,
+        book: BatchBook,
+        dispatcher: BatchDispatcher,
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._live = live
+        self._book = book
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._defect: Defect | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._work_until_cancelled(), name="batches of calls to the LLM")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Batches that are out stay out: the next process finds them."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def complete(self, request: ChatRequest, requester: Requester, until: dt.datetime) -> ChatResult:
+        """From a batch, or from the live endpoint after the deadline or where a batch gave no answer. A caller who is
+        cancelled leaves the call in the book, unpaid: whoever makes it again collects it. Raises StorageError,
+        TransientLlmFailure or PermanentLlmFailure."""
+        if self._clock.now() >= until:
+            return await self._live.complete(request, requester)
+        body = to_json(request.body(self._live.dialect(request.model))).decode()
+        key = request_key(request)
+        call = BatchCall(key=key, run_id=requester.run, model=request.model, body=body, until=until)
+        began = self._clock.monotonic()
+        collected = await self._collected(call)
+        result = self._result(collected, self._clock.monotonic() - began)
+        BATCH_CALLS.labels(request.model, "returned" if result is None else "answered").inc()
+        if result is None:
+            result = await self._live.complete(request, requester)
+            return result._replace(waited=WaitedFor(key, None))
+        return result._replace(waited=WaitedFor(key, self._settings.price_share))
+
+    async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
+        """Those of these answers of batches that the run pays for. Raises StorageError."""
+        return await self._book.bill(keys, run_id)
+
+    async def settle(self, keys: Collection[str]) -> None:
+        """What came of these calls is in the ledger."""
+        try:
+            await self._book.settle(keys)
+        except StorageError as error:  # they are forgotten in time
+            _LOG.warning("calls of batches could not be settled: %s", error)
+
+    async def _collected(self, call: BatchCall) -> CollectedCall:
+        await self._book.enqueue(call)
+        collected = await self._book.collect(call.key)
+        while collected is None:
+            if self._defect is not None:
+                raise self._defect
+            await self._ended(call.key)
+            collected = await self._book.collect(call.key)
+            if collected is None:  # deleted, with the job of the run that asked first
+                await self._book.enqueue(call)
+        return collected
+
+    async def _ended(self, key: str) -> None:
+        """Until it can be collected."""
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, set()).add(ended)
+        try:
+            with WAITING_FOR_BATCH.track_inprogress():
+                await ended
+        except asyncio.CancelledError:
+            raise asyncio.CancelledError(SendStats()) from None
+        finally:
+            self._waiting[key].discard(ended)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    def _result(self, collected: CollectedCall, seconds: float) -> ChatResult | None:
+        if collected.answer is None:
+            return None
+        try:
+            completion = parse_completion(collected.answer.encode())
+        except ValueError as error:
+            _LOG.warning("a line of a batch is %s", error)
+            return None
+        return ChatResult(completion, SendStats(1, seconds))
+
+    async def _work_until_cancelled(self) -> None:
+        try:
+            await self._work()
+        except Exception as error:
+            self._defect = Defect(f"No batches are sent or watched any more: {error!r}.", "Please report it.")
+            self._resolve(list(self._waiting))
+            raise
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                await self._dispatcher.work()
+                await self._wake()
+            except StorageError as error:
+                _LOG.warning("no batches are sent or watched now: %s", error)
+            await asyncio.sleep(self._settings.poll_seconds)
+
+    async def _wake(self) -> None:
+        if self._waiting:
+            self._resolve(await self._book.ended(list(self._waiting)))
+
+    def _resolve(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            for ended in self._waiting.get(key, ()):
+                if not ended.done():
+                    ended.set_result(None)
+
+
+def request_key(request: ChatRequest) -> str:
+    """Digest of all that a request is made of, and so of the answer that it belongs to: a repair is another request."""
+    return hashlib.sha256(json.dumps(request).encode()).hexdigest()
+
+
+def make_batch_tier(
+    settings: LlmSettings, live: EndpointTransport, book: BatchBook, claims: Claims, clock: Clock
+) -> BatchTier:
+    """Beside the live endpoint, over its connections. Enter it to have batches sent."""
+    batch = settings.batch
+    remote = RemoteBatches(live.endpoint, batch.window, batch.most_bytes)
+    return BatchTier(batch, live, book, BatchDispatcher(batch, book, remote, claims, clock), clock)

@@ -1,0 +1,208 @@
+"""Files and batches of an OpenAI-compatible endpoint: made, found again, watched, read."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+import aiohttp
+from pydantic import BaseModel, Field, ValidationError
+
+from assayer.models import Fault
+from assayer.models.llm_batches import BatchCall, LineResult
+from workers.llm.endpoint import EndpointClient
+from workers.llm.errors import TransientLlmFailure, one_line
+
+__all__ = ["RemoteBatch", "RemoteBatches", "written_lines"]
+
+_MARK = "assayer-batch"
+"""Name of the metadata in which a batch carries our id."""
+_SECONDS = 20.0
+"""For a request without a file."""
+_TRANSFER_SECONDS = 600.0
+_MOST_PAGES = 50
+_PAGE = 100
+
+RemoteStatus = Literal[
+    "validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"
+]
+
+
+class _Problem(BaseModel):
+    message: str | None = None
+
+
+class _Problems(BaseModel):
+    data: list[_Problem] | None = None
+
+
+class RemoteBatch(BaseModel):
+    """As the endpoint tells of it."""
+
+    id: str = Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
+    status: RemoteStatus
+    created_at: float = 0.0
+    input_file_id: str | None = None
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    errors: _Problems | None = None
+    metadata: dict[str, str] | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in {"completed", "failed", "expired", "cancelled"}
+
+    @property
+    def files(self) -> list[str]:
+        return [one for one in (self.input_file_id, self.output_file_id, self.error_file_id) if one]
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, in one line."""
+        told = (self.errors.data or []) if self.errors else []
+        return one_line("; ".join(one.message for one in told if one.message))
+
+
+class _File(BaseModel):
+    id: str
+    filename: str = ""
+
+
+class _Batches(BaseModel):
+    data: list[RemoteBatch]
+    has_more: bool = False
+
+
+class _Files(BaseModel):
+    data: list[_File]
+    has_more: bool = False
+
+
+class _Response(BaseModel):
+    status_code: int = 0
+    body: Any = None
+
+
+class _LineError(BaseModel):
+    code: str | None = None
+    message: str | None = None
+
+
+class _ResultLine(BaseModel):
+    custom_id: str = Field(pattern=r"^[0-9a-f]{64}$")
+    response: _Response | None = None
+    error: _LineError | None = None
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class RemoteBatches:
+    """Every method raises TransientLlmFailure or PermanentLlmFailure."""
+
+    def __init__(self, endpoint: EndpointClient, window: str, most_bytes: int) -> None:
+        """`most_bytes` of a file that is sent; results may have as much again for each call, and more."""
+        self._endpoint = endpoint
+        self._window = window
+        self._most_result_bytes = 4 * most_bytes
+
+    async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
+        """The batch that carries our id, though nobody was told that it was made. `created_at`: seconds since 1970,
+        before which it cannot have been."""
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
+            for batch in page.data:
+                if (batch.metadata or {}).get(_MARK) == batch_id:
+                    return batch
+            # The newest come first.
+            if not page.has_more or not page.data or page.data[-1].created_at < created_at:
+                return None
+            after = f"&after={page.data[-1].id}"
+        return None
+
+    async def upload(self, batch_id: str, lines: bytes) -> str:
+        """The file's id; the one that is there already where a crash came after its upload."""
+        name = f"assayer-{batch_id}.jsonl"
+        there = await self._find_file(name)
+        if there is not None:
+            return there
+        form = aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        form.add_field("file", lines, filename=name, content_type="application/jsonl")
+        answer = await self._endpoint.transfer("POST", "/files", _TRANSFER_SECONDS, form)
+        return _parsed(_File, answer).id
+
+    async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
+        """What costs money: the caller looks for the batch before asking again."""
+        wanted = {
+            "input_file_id": file_id,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": self._window,
+            "metadata": {_MARK: batch_id},
+        }
+        return await self._read(RemoteBatch, "POST", "/batches", json.dumps(wanted).encode())
+
+    async def reach(self) -> None:
+        """Whether the endpoint has batches at all."""
+        await self._read(_Batches, "GET", "/batches?limit=1")
+
+    async def look(self, remote_id: str) -> RemoteBatch:
+        return await self._read(RemoteBatch, "GET", f"/batches/{remote_id}")
+
+    async def cancel(self, remote_id: str) -> RemoteBatch:
+        return await self._read(RemoteBatch, "POST", f"/batches/{remote_id}/cancel")
+
+    async def results(self, batch: RemoteBatch) -> list[LineResult]:
+        """Of all lines that the batch tells of."""
+        results: list[LineResult] = []
+        for file_id in (batch.output_file_id, batch.error_file_id):
+            if file_id:
+                path = f"/files/{file_id}/content"
+                content = await self._endpoint.transfer(
+                    "GET", path, _TRANSFER_SECONDS, most_bytes=self._most_result_bytes
+                )
+                results += filter(None, map(_result, content.split(b"\n")))
+        return results
+
+    async def delete(self, file_id: str) -> None:
+        await self._endpoint.transfer("DELETE", f"/files/{file_id}", _SECONDS)
+
+    async def _find_file(self, name: str) -> str | None:
+        page = await self._read(_Files, "GET", f"/files?purpose=batch&limit={_PAGE}&order=desc")
+        return next((file.id for file in page.data if file.filename == name), None)
+
+    async def _read(self, model: type[M], method: str, path: str, body: bytes | None = None) -> M:
+        return _parsed(model, await self._endpoint.transfer(method, path, _SECONDS, body))
+
+
+def written_lines(calls: Sequence[BatchCall]) -> bytes:
+    """The file of a batch: calls that begin alike stand together, for servers that keep what prompts begin with."""
+    return b"".join(
+        b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}\n'
+        % (json.dumps(call.key).encode(), call.body.encode())
+        for call in sorted(calls, key=lambda call: call.body)
+    )
+
+
+def _result(line: bytes) -> LineResult | None:
+    """None for what says nothing of any call: then the batch has ended without a word about it."""
+    try:
+        told = _ResultLine.model_validate_json(line)
+    except ValidationError:
+        return None
+    if told.response is not None and told.response.status_code == 200:
+        return LineResult(told.custom_id, json.dumps(told.response.body))
+    if told.error is not None and (told.error.message or told.error.code):
+        return LineResult(told.custom_id, None, one_line(told.error.message or told.error.code or ""))
+    status = told.response.status_code if told.response is not None else 0
+    return LineResult(told.custom_id, None, f"the batch answered it {status}" if status else "the batch failed on it")
+
+
+def _parsed(model: type[M], raw: bytes) -> M:
+    try:
+        return model.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(step) for step in first["loc"]) or "body"
+        detail = f"not what the batch API answers: {place}: {first['msg']}"
+        raise TransientLlmFailure(Fault(kind="server_error", detail=detail)) from None

@@ -1,0 +1,125 @@
+"""The look that an OpenDocument text gives its text: defaults, styles by family, and the styles that they rest on.
+
+Runs in the sandboxed process.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lxml import etree
+
+from workers.sandbox.office_package import attribute, named
+from workers.sandbox.office_text import Look
+
+__all__ = ["OpenDocumentStyles"]
+
+_MOST_BASED = 20
+_POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
+_USUAL = 12.0
+"""Points of a text of which percentages are taken where no size is said."""
+_UNSEEN = 10.0
+"""Percent of opacity."""
+
+
+class _Style(NamedTuple):
+    look: Look
+    below: str | None
+    """The name of the style that it rests on."""
+    is_title: bool
+    is_collapsed: bool
+    """Of rows and columns that are not shown."""
+
+
+class OpenDocumentStyles:
+    def __init__(self, *parts: etree._Element | None) -> None:
+        """The roots of `styles.xml` and `content.xml`; what stands later counts."""
+        self._styles: dict[tuple[str, str], _Style] = {}
+        self._defaults: dict[str, Look] = {}
+        for part in parts:
+            for group in () if part is None else part.iterchildren("*"):
+                if named(group) in ("styles", "automatic-styles"):
+                    self._read(group)
+
+    def _read(self, group: etree._Element) -> None:
+        for style in group.iterchildren("*"):
+            family = attribute(style, "family") or ""
+            if named(style) == "default-style":
+                self._defaults[family] = _look(style)
+            elif named(style) == "style":
+                name = attribute(style, "name") or ""
+                called = attribute(style, "display-name") or name
+                self._styles[family, name] = _Style(
+                    _look(style), attribute(style, "parent-style-name"), called == "Title", _is_collapsed(style)
+                )
+
+    def look(self, family: str, name: str | None) -> Look:
+        """Without what lies below the text, such as its paragraph."""
+        look = Look()
+        for style in self._chain(family, name):
+            look = look.over(style.look)
+        return look.over(self._defaults.get(family, Look()))
+
+    def is_title(self, name: str | None) -> bool:
+        return any(style.is_title for style in self._chain("paragraph", name))
+
+    def is_collapsed(self, family: str, name: str | None) -> bool:
+        return any(style.is_collapsed for style in self._chain(family, name))
+
+    def _chain(self, family: str, name: str | None) -> Iterator[_Style]:
+        for _ in range(_MOST_BASED):
+            style = self._styles.get((family, name or ""))
+            if style is None:
+                return
+            yield style
+            name = style.below
+
+
+def _is_collapsed(style: etree._Element) -> bool:
+    return any(attribute(one, "visibility") == "collapse" for one in style.iterchildren("*"))
+
+
+def _look(style: etree._Element) -> Look:
+    look = Look()
+    for properties in style.iterchildren("*"):
+        match named(properties):
+            case "text-properties":
+                look = _of_text(properties).over(look)
+            case "paragraph-properties" | "table-cell-properties" | "table-properties" | "graphic-properties":
+                look = look.over(Look(behind=_background(properties)))
+    return look
+
+
+def _of_text(properties: etree._Element) -> Look:
+    display, colour = attribute(properties, "display"), attribute(properties, "color")
+    automatic = attribute(properties, "use-window-font-color") == "true"
+    opacity = _number((attribute(properties, "opacity") or "100%").removesuffix("%"))
+    return Look(
+        hidden=None if display is None else display == "none",
+        points=_points(attribute(properties, "font-size")),
+        width=_number((attribute(properties, "text-scale") or "").removesuffix("%")),
+        colour="" if automatic else None if colour is None else colour.lstrip("#"),
+        behind=_background(properties),
+        unfilled=True if opacity is not None and opacity < _UNSEEN else None,
+    )
+
+
+def _background(properties: etree._Element) -> str | None:
+    colour = attribute(properties, "background-color") or attribute(properties, "fill-color")
+    return None if colour in (None, "transparent") else str(colour).lstrip("#")
+
+
+def _points(size: str | None) -> float | None:
+    if size is None:
+        return None
+    if size.endswith("%"):
+        share = _number(size[:-1])
+        return None if share is None else _USUAL * share / 100
+    number = _number(size[:-2])
+    return None if number is None else number * _POINTS.get(size[-2:], 1.0)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,177 @@
+"""Reads an OpenDocument text (`.odt`): what it shows in one list, what it hides in another.
+
+Runs in the sandboxed process. Headers, footers, alternative texts and tables of contents are not read: they repeat or
+describe what is there.
+"""
+
+from lxml import etree
+
+from workers.sandbox.office_package import OfficePackage, UnreadableOffice, attribute, children, named
+from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
+from workers.sandbox.open_document_styles import OpenDocumentStyles
+
+__all__ = ["is_open_document", "read_open_document"]
+
+_CONTENT = "content.xml"
+_KIND = b"application/vnd.oasis.opendocument.text"
+_NOT_TEXT = (
+    "table-of-content", "illustration-index", "table-index", "object-index", "user-index", "alphabetical-index",
+    "bibliography", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls", "note-citation",
+    "event-listeners", "soft-page-break",
+)  # fmt: skip
+_MOST_SPACES = 100
+_MOST_HEADING = 10
+
+
+def is_open_document(package: OfficePackage) -> bool:
+    return package.bytes_of("mimetype").startswith(_KIND) and _CONTENT in package
+
+
+def read_open_document(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
+    """Raises UnreadableOffice and TooMuchText."""
+    content = package.part(_CONTENT)
+    body = next(children(content, "body"), None)
+    text = next(children(body, "text"), None)
+    if text is None:
+        raise UnreadableOffice("damaged")
+    return _OpenDocumentReader(OpenDocumentStyles(package.part("styles.xml"), content), most_characters).read(text)
+
+
+class _OpenDocumentReader:
+    def __init__(self, styles: OpenDocumentStyles, most_characters: int) -> None:
+        self._styles = styles
+        self._text = OfficeParagraphs(most_characters)
+        self._later: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
+        """Text boxes and notes of the paragraph under way: they follow it."""
+
+    def read(self, text: etree._Element) -> OfficeParagraphs:
+        self._blocks(text, Look(), None)
+        return self._text
+
+    def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None, mark: str = "") -> None:
+        for child in parent.iterchildren("*"):
+            match named(child):
+                case "p" | "h":
+                    self._paragraph(child, below, why, mark)
+                case "table":
+                    self._table(child, below, why)
+                case "tracked-changes":
+                    for change in child.iter("{*}deletion"):
+                        self._text.hide("deleted, with the change recorded", _words(change))
+                case "list-item":
+                    self._blocks(child, below, why, "- ")
+                case "section":
+                    self._blocks(child, below, why or ("marked as hidden" if _is_hidden(child) else None))
+                case "annotation":
+                    self._text.hide("in a comment", _words(child))
+                case name if name not in _NOT_TEXT:
+                    self._blocks(child, below, why, mark)
+
+    def _paragraph(self, paragraph: etree._Element, below: Look, why: OfficeHiding | None, mark: str) -> None:
+        name = attribute(paragraph, "style-name")
+        look = self._styles.look("paragraph", name).over(below)
+        if any(attribute(one, "is-hidden") == "true" for one in paragraph.iter("{*}hidden-paragraph")):
+            why = why or "marked as hidden"
+        self._inline(paragraph, look, why)
+        level = _level(paragraph)
+        self._text.end_paragraph(level, "" if level else mark, is_title=self._styles.is_title(name))
+        self._follow()
+
+    def _follow(self) -> None:
+        later, self._later = self._later, []
+        for element, look, hiding in later:
+            self._blocks(element, look, hiding)
+
+    def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+        """A line a row. Columns that are not shown are hidden in every row."""
+        below = self._styles.look("table", attribute(table, "style-name")).over(below)
+        unseen = self._unseen_columns(table)
+        for row in table.iter("{*}table-row"):
+            if next(row.iterancestors("{*}table"), None) is not table:
+                continue
+            of_row = why or ("in a hidden row, column or sheet" if self._is_unseen("table-row", row) else None)
+            cells = [cell for cell in row.iterchildren("*") if named(cell) == "table-cell"]
+            for place, cell in enumerate(cells):
+                hiding = of_row or ("in a hidden row, column or sheet" if place in unseen else None)
+                look = self._styles.look("table-cell", attribute(cell, "style-name")).over(below)
+                if place:
+                    self._text.add(" | ")
+                self._cell(cell, look, hiding)
+            self._text.end_paragraph()
+            self._follow()
+
+    def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+        """On one line, with the tables that it holds."""
+        for child in parent.iterchildren("*"):
+            if named(child) in ("p", "h"):
+                look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
+                self._inline(child, look, why)
+                self._text.add(" ")
+            elif named(child) == "annotation":
+                self._text.hide("in a comment", _words(child))
+            elif named(child) not in _NOT_TEXT:
+                self._cell(child, below, why)
+
+    def _unseen_columns(self, table: etree._Element) -> set[int]:
+        unseen: set[int] = set()
+        place = 0
+        for column in table.iter("{*}table-column"):
+            times = _count(attribute(column, "number-columns-repeated"))
+            if self._is_unseen("table-column", column):
+                unseen.update(range(place, place + times))
+            place += times
+        return unseen
+
+    def _is_unseen(self, family: str, element: etree._Element) -> bool:
+        own = attribute(element, "visibility")
+        return own in ("collapse", "filter") or self._styles.is_collapsed(family, attribute(element, "style-name"))
+
+    def _inline(self, parent: etree._Element, look: Look, why: OfficeHiding | None) -> None:
+        hiding = why or look.why_unseen()
+        self._text.add(parent.text or "", hiding)
+        for child in parent.iterchildren("*"):
+            self._within(child, look, why, hiding)
+            self._text.add(child.tail or "", hiding)
+
+    def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
+        match named(child):
+            case "s":
+                self._text.add(" " * _count(attribute(child, "c")), hiding)
+            case "tab" | "line-break":
+                self._text.add(" ", hiding)
+            case "span":
+                own = self._styles.look("text", attribute(child, "style-name"))
+                self._inline(child, own.over(look), why)
+            case "annotation":
+                self._text.hide("in a comment", _words(child))
+            case "hidden-text":
+                self._text.add(attribute(child, "string-value") or child.text or "", why or "marked as hidden")
+            case "note-body" | "text-box":
+                self._later.append((child, Look(), why))
+            case "note" | "frame":
+                for part in child.iterchildren("*"):
+                    self._within(part, look, why, hiding)
+            case name if name not in _NOT_TEXT:
+                self._inline(child, look, why)
+
+
+def _level(paragraph: etree._Element) -> int:
+    if named(paragraph) == "p":
+        return BODY
+    return min(_count(attribute(paragraph, "outline-level")), _MOST_HEADING)
+
+
+def _is_hidden(section: etree._Element) -> bool:
+    display = attribute(section, "display")
+    return display == "none" or (display == "condition" and attribute(section, "is-hidden") == "true")
+
+
+def _count(number: str | None) -> int:
+    """One where nothing usable is said; no more than anybody needs."""
+    return min(int(number), _MOST_SPACES) if number and number.isascii() and number.isdigit() else 1
+
+
+def _words(element: etree._Element) -> str:
+    return " ".join(
+        "".join(map(str, paragraph.itertext(with_tail=False))) for paragraph in element.iter("{*}p", "{*}h")
+    )

@@ -1,0 +1,118 @@
+"""Reads the rows of the first sheet of an Excel workbook (`.xlsx`) that is shown and holds anything.
+
+Runs in the sandboxed process. Formulas are not computed: what counts is what Excel last saved as their results.
+"""
+
+import datetime as dt
+import io
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workers.sandbox.office_package import OfficePackage
+from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN, TooMuchText
+
+__all__ = ["SheetRow", "SheetRows", "is_spreadsheet", "read_spreadsheet"]
+
+_WORKBOOK = "xl/workbook.xml"
+_UNSHOWN = ";;;"
+"""The format of numbers and texts that shows nothing."""
+_WHITES = ("FFFFFFFF", "00FFFFFF")
+_WHITE_THEME = 0
+_MOST_CELLS = 2_000_000
+
+
+class SheetRow(NamedTuple):
+    number: int
+    """In the sheet, from 1."""
+    cells: list[str]
+    hidden: list[str]
+    """Of cells that nobody sees; they are empty in `cells`."""
+
+
+class SheetRows(NamedTuple):
+    sheet: str
+    unread_sheets: int
+    """Shown as well, with something in them."""
+    hidden_rows: int
+    """Left out, with something in them, as are hidden columns."""
+    rows: list[SheetRow]
+
+
+def is_spreadsheet(package: OfficePackage) -> bool:
+    return _WORKBOOK in package
+
+
+def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
+    """Raises TooMuchText, and whatever openpyxl raises for what is no workbook."""
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)
+    shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _holds_anything(sheet)]
+    if not shown:
+        return SheetRows("", 0, 0, [])
+    rows: list[SheetRow] = []
+    left, hidden_rows = most_characters, 0
+    for row in _rows(shown[0]):
+        if shown[0].row_dimensions[row.number].hidden:
+            hidden_rows += any(row.cells)
+            continue
+        left -= sum(map(len, row.cells))
+        if left < 0:
+            raise TooMuchText
+        rows.append(row)
+    return SheetRows(str(shown[0].title), len(shown) - 1, hidden_rows, rows)
+
+
+def _holds_anything(sheet: Any) -> bool:
+    return any(cell is not None for row in sheet.iter_rows(values_only=True) for cell in row)
+
+
+def _rows(sheet: Any) -> Iterator[SheetRow]:
+    if sheet.max_row * sheet.max_column > _MOST_CELLS:
+        raise TooMuchText
+    unseen = _hidden_columns(sheet)
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        cells: list[str] = []
+        hidden: list[str] = []
+        for column, cell in enumerate(row, 1):
+            text = _text(cell.value)
+            if text and (column in unseen or _is_unseen(cell)):
+                if len(hidden) < MOST_HIDDEN:
+                    hidden.append(text[:HIDDEN_LENGTH])
+                text = ""
+            cells.append(text)
+        yield SheetRow(number, cells, hidden)
+
+
+def _hidden_columns(sheet: Any) -> set[int]:
+    unseen: set[int] = set()
+    for dimension in sheet.column_dimensions.values():
+        if dimension.hidden:
+            unseen.update(range(dimension.min, min(dimension.max, sheet.max_column) + 1))
+    return unseen
+
+
+def _is_unseen(cell: Any) -> bool:
+    if cell.number_format == _UNSHOWN:
+        return True
+    if not cell.has_style or cell.fill.fill_type:
+        return False
+    colour = cell.font.color
+    if colour is None:
+        return False
+    return colour.rgb in _WHITES if colour.type == "rgb" else colour.type == "theme" and colour.theme == _WHITE_THEME
+
+
+def _text(value: object) -> str:
+    """Days as YYYY-MM-DD, whole numbers without a point."""
+    match value:
+        case None:
+            return ""
+        case dt.datetime() if value.time() == dt.time():
+            return value.date().isoformat()
+        case dt.datetime() | dt.date() | dt.time():
+            return value.isoformat()
+        case float() if value.is_integer():
+            return str(int(value))
+        case _:
+            return str(value)

@@ -1,0 +1,199 @@
+"""The look that a Word document gives its text: defaults, styles and what stands at the text itself.
+
+Runs in the sandboxed process.
+"""
+
+import re
+from typing import NamedTuple
+
+from lxml import etree
+
+from workers.sandbox.office_package import attribute, children, named
+from workers.sandbox.office_text import BODY, Look
+
+__all__ = ["TITLE_LEVEL", "ParagraphStyle", "WordStyles", "look_of", "paragraph_look", "shading_of"]
+
+TITLE_LEVEL = -1
+_MOST_BASED = 20
+"""Styles that a style may rest on, one on the other."""
+_HEADING = re.compile(r"heading\s?([1-9])")
+_CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
+_OVERLAID = -100
+"""Twentieths of a point between letters: they stand on top of one another."""
+_RAISED = 400
+"""Half-points off the line."""
+_FLAT = 40
+"""Twentieths of a point of a line's height."""
+_LEFT, _RIGHT = -15_000, 20_000
+"""Twentieths of a point; a page has 12,000 by 17,000."""
+_OFF = ("0", "false", "off", "none")
+_WHITE_THEMES = ("background1", "light1", "bg1", "lt1")
+_HIGHLIGHTS = {
+    "black": "000000", "blue": "0000ff", "cyan": "00ffff", "green": "00ff00", "magenta": "ff00ff", "red": "ff0000",
+    "yellow": "ffff00", "white": "ffffff", "darkBlue": "000080", "darkCyan": "008080", "darkGreen": "008000",
+    "darkMagenta": "800080", "darkRed": "800000", "darkYellow": "808000", "darkGray": "808080", "lightGray": "c0c0c0",
+}  # fmt: skip
+
+
+class ParagraphStyle(NamedTuple):
+    look: Look
+    level: int
+    """Of its heading; BODY for none, TITLE_LEVEL for the title of the document."""
+    is_contents: bool
+    """Of a table of contents, which repeats the headings."""
+
+
+class WordStyles:
+    def __init__(self, styles: etree._Element | None) -> None:
+        self._styles = {attribute(style, "styleId"): style for style in children(styles, "style")}
+        self._default = next(
+            (
+                attribute(style, "styleId")
+                for style in self._styles.values()
+                if attribute(style, "type") == "paragraph" and attribute(style, "default") in ("1", "true", "on")
+            ),
+            None,
+        )
+        defaults = next(children(styles, "docDefaults"), None)
+        of_runs = next(children(defaults, "rPrDefault"), None)
+        self._look = look_of(next(children(of_runs, "rPr"), None))
+        self._known: dict[str | None, ParagraphStyle] = {}
+
+    def paragraph(self, properties: etree._Element | None) -> ParagraphStyle:
+        """What holds for a paragraph with these properties (`pPr`)."""
+        name = attribute(next(children(properties, "pStyle"), None), "val") or self._default
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        style = self._known[name]
+        own = paragraph_look(properties)
+        level = _outline(properties)
+        return ParagraphStyle(own.over(style.look), style.level if level is None else level, style.is_contents)
+
+    def characters(self, name: str | None) -> Look:
+        """Of a style of characters alone."""
+        return self._chain_look(name) if name in self._styles else Look()
+
+    def cells(self, name: str | None) -> tuple[str | None, str | None]:
+        """What a style of tables puts behind the first row, and behind the others."""
+        every = first = None
+        for style in self._chain(name):
+            every = every or shading_of(next(children(style, "tcPr"), None))
+            for part in children(style, "tblStylePr"):
+                if attribute(part, "type") == "firstRow":
+                    first = first or shading_of(next(children(part, "tcPr"), None))
+        return first or every, every
+
+    def _read(self, name: str | None) -> ParagraphStyle:
+        level, contents = None, False
+        for style in self._chain(name):
+            called = (attribute(next(children(style, "name"), None), "val") or "").lower()
+            contents = contents or bool(_CONTENTS.fullmatch(called))
+            if level is None:
+                heading = _HEADING.fullmatch(called)
+                outline = _outline(next(children(style, "pPr"), None))
+                level = TITLE_LEVEL if called == "title" else int(heading[1]) if heading else outline
+        return ParagraphStyle(self._chain_look(name).over(self._look), BODY if level is None else level, contents)
+
+    def _chain_look(self, name: str | None) -> Look:
+        look = Look()
+        for style in self._chain(name):
+            own = look_of(next(children(style, "rPr"), None))
+            of_paragraph = paragraph_look(next(children(style, "pPr"), None))
+            look = look.over(own).over(of_paragraph)
+        return look
+
+    def _chain(self, name: str | None) -> list[etree._Element]:
+        """The style and those that it rests on."""
+        chain: list[etree._Element] = []
+        while name in self._styles and len(chain) < _MOST_BASED:
+            chain.append(self._styles[name])
+            name = attribute(next(children(chain[-1], "basedOn"), None), "val")
+        return chain
+
+
+def look_of(properties: etree._Element | None) -> Look:
+    """Of the properties of a run (`rPr`)."""
+    if properties is None:
+        return Look()
+    hidden: bool | None = None
+    points = width = colour = unfilled = marked = away = None
+    for one in properties.iterchildren("*"):
+        value = attribute(one, "val")
+        match named(one):
+            case "vanish" | "specVanish":
+                hidden = bool(hidden) or value not in _OFF
+            case "sz":
+                points = _half_points(value)
+            case "w":
+                width = _number(value)
+            case "spacing" if (_number(value) or 0) <= _OVERLAID:
+                width = 0.0
+            case "position" if abs(_number(value) or 0) > _RAISED:
+                away = True
+            case "color":
+                colour = _colour(one)
+            case "highlight":
+                marked = _HIGHLIGHTS.get(value or "")
+            case "textFill":
+                unfilled, colour = _fill(one, colour)
+    return Look(hidden, points, width, colour, marked or shading_of(properties), unfilled, away)
+
+
+def paragraph_look(properties: etree._Element | None) -> Look:
+    """Of the properties of a paragraph (`pPr`): what is behind it, and where it stands."""
+    frame, indent = (next(children(properties, name), None) for name in ("framePr", "ind"))
+    places = [attribute(frame, "x"), attribute(frame, "y"), attribute(indent, "left"), attribute(indent, "start")]
+    spacing = next(children(properties, "spacing"), None)
+    flat = attribute(spacing, "lineRule") == "exact" and (_number(attribute(spacing, "line")) or 0) <= _FLAT
+    away = any(not _LEFT < place < _RIGHT for place in map(_number, places) if place is not None)
+    return Look(width=0.0 if flat else None, behind=shading_of(properties), away=away or None)
+
+
+def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
+    """Whether the letters have none, and their colour."""
+    for one in fill.iter("*"):
+        match named(one):
+            case "noFill":
+                return True, colour
+            case "alpha" if (_number(attribute(one, "val")) or 0) >= 90_000:
+                return True, colour
+            case "srgbClr":
+                colour = attribute(one, "val") or colour
+            case "schemeClr" if attribute(one, "val") in _WHITE_THEMES and not len(one):
+                colour = "ffffff"
+    return None, colour
+
+
+def _colour(color: etree._Element) -> str:
+    if attribute(color, "themeColor") in _WHITE_THEMES and attribute(color, "themeShade") is None:
+        return "ffffff"
+    value = attribute(color, "val") or "auto"
+    return "" if value == "auto" else value
+
+
+def shading_of(properties: etree._Element | None) -> str | None:
+    """The colour of an area; None where it lets through what is below."""
+    shading = next(children(properties, "shd"), None)
+    if shading is None:
+        return None
+    name = "color" if attribute(shading, "val") == "solid" else "fill"
+    value = attribute(shading, name)
+    return None if value in (None, "auto") else value
+
+
+def _outline(properties: etree._Element | None) -> int | None:
+    """Level 9 of an outline is text."""
+    value = _number(attribute(next(children(properties, "outlineLvl"), None), "val"))
+    return None if value is None else int(value) + 1 if value < 9 else BODY
+
+
+def _half_points(value: str | None) -> float | None:
+    number = _number(value)
+    return None if number is None else number / 2
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return float((value or "").removesuffix("%"))
+    except ValueError:
+        return None

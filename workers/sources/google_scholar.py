@@ -1,0 +1,108 @@
+"""Google Scholar through a search API in the manner of Serper (`POST google.serper.dev/scholar`): papers by words.
+
+Ten results a page, each with title, link, a stretch of the text, year, how often it is cited, and a line of authors,
+venue and publisher: `J Devlin, MW Chang - Proceedings of …, 2019 - aclanthology.org`, where what is long is cut with an
+ellipsis. Years alone are known: a paper counts as published on the last day of its year.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import Field
+
+from assayer.cutoff import papers_within
+from assayer.models import Paper, Window
+from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
+from workers.sources.query_encoding import plain_query
+from workers.sources.record_fields import last_day_of_period, make_paper_id, one_line, web_link
+from workers.sources.responses import (
+    ApiObject,
+    CountOrNone,
+    TextOrEmpty,
+    ValidEntries,
+    fetch_parsed,
+    parse_json_unless_unknown,
+)
+
+__all__ = ["GoogleScholar"]
+
+_PAGE = 10
+_LONGEST_QUERY = 250
+_DASH = re.compile(r"\s[-–]\s")
+_YEAR_BEHIND = re.compile(r",?\s*\b(?:19|20)\d\d$")
+
+
+class _Organic(ApiObject):
+    id: TextOrEmpty = ""
+    title: str
+    link: TextOrEmpty = ""
+    snippet: TextOrEmpty = ""
+    publication: TextOrEmpty = Field(default="", alias="publicationInfo")
+    year: CountOrNone = None
+    cited: CountOrNone = Field(default=None, alias="citedBy")
+
+
+class _Answer(ApiObject):
+    organic: ValidEntries[_Organic]
+    """Without it, it is no answer of a search."""
+
+
+@dataclass(frozen=True)
+class GoogleScholar:
+    """Implements SearchesPapers."""
+
+    remote: SourceFetcher
+    name: ClassVar[str] = "google_scholar"
+
+    async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
+        words, found = plain_query(query, _LONGEST_QUERY), list[Paper]()
+        for page in range(1, -(-limit // _PAGE) + 1) if words else ():
+            organic = await fetch_parsed(
+                self.remote,
+                _request(words, page, window),
+                context,
+                lambda response: parse_json_unless_unknown(response, _Answer, self.name),
+            )
+            entries = organic.organic if organic else ()
+            found += filter(None, map(_paper, entries))
+            if len(entries) < _PAGE:
+                break
+        return papers_within(found, window)[:limit]
+
+
+def _request(words: str, page: int, window: Window) -> SourceRequest:
+    body: dict[str, str | int] = {"q": words, "hl": "en", "page": page}
+    if window.after:
+        body["as_ylo"] = window.after.year
+    if window.before:
+        body["as_yhi"] = window.before.year
+    return SourceRequest(GoogleScholar.name, "search", "scholar", body=json.dumps(body))
+
+
+def _paper(entry: _Organic) -> Paper | None:
+    """None for a record without title or address."""
+    title, url = one_line(entry.title), web_link(entry.link)
+    if not title or not url:
+        return None
+    authors, venue = _authors_and_venue(one_line(entry.publication))
+    return Paper(
+        id=make_paper_id("scholar", entry.id or url),
+        title=title,
+        abstract=one_line(entry.snippet),
+        authors=authors,
+        publication_date=last_day_of_period(entry.year) if entry.year else None,
+        venue=venue,
+        url=url,
+        citation_count=entry.cited,
+        source=GoogleScholar.name,
+    )
+
+
+def _authors_and_venue(line: str) -> tuple[tuple[str, ...], str]:
+    """What is cut is left out: half a name is nobody's."""
+    parts = _DASH.split(line)
+    names = (name.strip() for name in parts[0].split(","))
+    venue = _YEAR_BEHIND.sub("", parts[1]).strip() if len(parts) > 2 else ""
+    return tuple(name for name in names if name and "…" not in name), "" if "…" in venue else venue
