@@ -14,10 +14,10 @@ from cluster.settings_loading import load_settings
 
 __all__ = ["JUDGES", "Judge", "settings_for"]
 
-Judge = Literal["endpoint", "simulator", "first", "nothing", "truth"]
+Judge = Literal["endpoint", "simulator", "first", "nothing", "sentences", "truth"]
 JUDGES: tuple[Judge, ...] = ("endpoint", "simulator", *WAYS)
 
-_WAYS: Mapping[Judge, Way] = {"first": "first", "nothing": "nothing", "truth": "truth"}
+_WAYS: Mapping[Judge, Way] = {way: way for way in WAYS}
 
 
 @contextmanager

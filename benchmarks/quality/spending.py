@@ -20,6 +20,7 @@ KNOWN: Mapping[str, Spent] = {
     "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
     "reviews": Spent(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
     "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
+    "viewpoints": Spent(calls=2, prompt_tokens=3_000, completion_tokens=1_500, usd=None),
     "venue scores": Spent(calls=8, prompt_tokens=74_000, completion_tokens=10_400, usd=None),
     "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }

@@ -1,9 +1,10 @@
 """Measures GraphEval on real decisions: `python -m benchmarks.quality.grapheval PART`."""
 
 import argparse
+import asyncio
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,14 @@ from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from benchmarks.index.machine import machine
 from benchmarks.quality.figures import table
 from benchmarks.quality.grapheval.contestants import contestants
-from benchmarks.quality.grapheval.data import CLASSES, DATA, data_file, decisions_2017, inno_eval
+from benchmarks.quality.grapheval.data import CLASSES, DATA, Labelled, data_file, decisions_2017, inno_eval
+from benchmarks.quality.grapheval.extracted import (
+    Extracted,
+    ask_viewpoints,
+    extraction_figures,
+    kept_viewpoints,
+    sample,
+)
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
 from benchmarks.quality.grapheval.innoeval import pairs, points
 from benchmarks.quality.grapheval.plagiarism import measure_plagiarism
@@ -22,6 +30,11 @@ from benchmarks.quality.grapheval.reporting import Setup, row, shown
 from benchmarks.quality.grapheval.rewording import measure_rewording
 from benchmarks.quality.grapheval.splits import Measured, compare, measure
 from benchmarks.quality.grapheval.years import years_figures
+from benchmarks.quality.judges import JUDGES, settings_for
+from benchmarks.quality.kept import Kept
+from benchmarks.quality.spending import KNOWN, agreed, expected
+from cluster.ranker import open_ranker, require_llm
+from cluster.settings import Settings
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
@@ -37,7 +50,7 @@ def main() -> None:
     vectorise = Vectoriser(embedder, arguments.cache)
     setup = Setup(_provenance(embedder.name, arguments.seed), arguments.network, arguments.rounds, arguments.seed)
     parts = {"decisions": _decisions, "years": _years, "innoeval": _innoeval, "plagiarism": _plagiarism}
-    parts["reworded"] = _reworded
+    parts |= {"reworded": _reworded, "extracted": _extracted}
     for line in parts[arguments.part](arguments, vectorise, setup):
         print(line, flush=True)
     embedder.close()
@@ -45,7 +58,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.grapheval", description=__doc__)
-    parser.add_argument("part", choices=("decisions", "years", "innoeval", "plagiarism", "reworded"))
+    parser.add_argument("part", choices=("decisions", "years", "innoeval", "plagiarism", "reworded", "extracted"))
     parser.add_argument(
         "--cache", type=Path, default=Path("build/grapheval-vectors"), help="keeps vectors between runs"
     )
@@ -58,6 +71,12 @@ def _arguments() -> argparse.Namespace:
         "--only", type=re.compile, default=re.compile(""), help="of `decisions`: scorers whose name holds this"
     )
     parser.add_argument("--network", action=argparse.BooleanOptionalAction, default=True)
+    model = parser.add_argument_group("of `extracted`: viewpoints and relations by a language model")
+    model.add_argument("--judge", choices=JUDGES, default="endpoint", help="who answers; the settings' endpoint")
+    model.add_argument("--ideas", type=int, help="drawn by lot; all of them by default")
+    model.add_argument("--out", type=Path, default=Path("build/grapheval-extracted"), help="keeps what was extracted")
+    model.add_argument("--limit-usd", type=float, default=5.0, help="a run that will cost more asks first")
+    model.add_argument("--yes", action="store_true", help="start whatever it costs")
     arguments = parser.parse_args()
     if not _SOURCE.is_file():
         parser.exit(2, f"{_SOURCE} is not there: the benchmark needs the data folder beside the clone.\n")
@@ -146,6 +165,27 @@ def _plagiarism(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Set
         for kind, one in outcome.by_kind.items():
             values = ["–" if np.isnan(value) else f"{value:.3f}" for value in one]
             yield row(str(seed), limits, kind, *values, *rest)
+
+
+def _extracted(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:
+    papers = sample(decisions_2017(), arguments.ideas, setup.seed)
+    with settings_for(arguments.judge, arguments.out, 0.0, {}) as settings:
+        require_llm(settings)
+        kept = kept_viewpoints(arguments.out / f"{arguments.judge}.jsonl", settings.llm.model if settings.llm else "")
+        rest = sum((paper.id, 0) not in kept for paper in papers)
+        cost = expected(KNOWN["viewpoints"], rest, kept.outcomes, settings.llm)
+        yield f"{cost}\n"
+        if not agreed(cost, arguments.limit_usd, arguments.yes or arguments.judge != "endpoint"):
+            return
+        asyncio.run(_asked(settings, papers, kept))
+    if arguments.judge != "endpoint":
+        yield f"Answers by `{arguments.judge}`: they show that the way is sound, and nothing about any model.\n"
+    yield from extraction_figures(papers, kept, vectorise, setup, arguments.folds, arguments.repeats)
+
+
+async def _asked(settings: Settings, papers: Sequence[Labelled], kept: Kept[Extracted]) -> None:
+    async with open_ranker(settings) as ranker:
+        await ask_viewpoints(ranker.llm, papers, kept)
 
 
 def _reworded(arguments: argparse.Namespace, vectorise: Vectoriser, setup: Setup) -> Iterator[str]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import GraphEdges, undirected_edges
+from assayer.methods.grapheval.graph.growth import EdgeEnds
 
 __all__ = ["exact_edges"]
 
@@ -14,12 +15,14 @@ def exact_edges(
     intra: int = 5,
     inter: int = 10,
     asked: NDArray[np.bool_] | None = None,
+    known: EdgeEnds | None = None,
 ) -> GraphEdges:
-    """`asked` (ideas,) marks ideas that are nobody's neighbours, as if each were asked about alone.
+    """`asked` (ideas,) marks ideas that are nobody's neighbours, as if each were asked about alone; `known` are edges
+    between viewpoints of one idea, which then have no others among themselves.
 
     Joins each viewpoint to its `intra` nearest of the same idea and its `inter` nearest of other ideas; exact,
     in n² steps. Cosines of 0 and below make no edge: a negative weight has no meaning in label propagation."""
-    ends: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
+    ends: list[EdgeEnds] = [known] if known else []
     unheard = np.zeros(len(vectors), np.bool_) if asked is None else asked[idea_of]
     for start in range(0, len(vectors), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(vectors)))
@@ -27,7 +30,9 @@ def exact_edges(
         same = idea_of[rows][:, None] == idea_of[None, :]
         inside = np.where(same, cosines, -np.inf)
         inside[np.arange(len(rows)), rows] = -np.inf
-        ends += [_nearest(rows, inside, intra), _nearest(rows, np.where(same | unheard, -np.inf, cosines), inter)]
+        if known is None:
+            ends.append(_nearest(rows, inside, intra))
+        ends.append(_nearest(rows, np.where(same | unheard, -np.inf, cosines), inter))
     if not ends:
         ends = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*ends, strict=True))

@@ -16,9 +16,9 @@ from assayer.ports import Embedder
 from benchmarks.quality.grapheval.data import CLASSES, Labelled
 from benchmarks.quality.grapheval.exact_edges import exact_edges
 
-__all__ = ["Embedded", "Vectoriser", "embedded", "viewpoints_of"]
+__all__ = ["MOST_VIEWPOINTS", "Embedded", "Vectoriser", "embedded", "viewpoints_of"]
 
-_MOST_VIEWPOINTS = 64
+MOST_VIEWPOINTS = 64
 
 
 class Vectoriser:
@@ -90,4 +90,4 @@ _EPOCH = 719163
 
 
 def viewpoints_of(text: str) -> list[str]:
-    return [viewpoint.text for viewpoint in split_viewpoints(text, _MOST_VIEWPOINTS)]
+    return [viewpoint.text for viewpoint in split_viewpoints(text, MOST_VIEWPOINTS)]
