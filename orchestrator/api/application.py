@@ -65,6 +65,7 @@ from orchestrator.console import (
     call_pages,
     erasure_pages,
     making_pages,
+    member_pages,
     proposal_pages,
     ranking_pages,
     review_pages,
@@ -120,6 +121,7 @@ _ROUTERS = (
     making_pages,
     erasure_pages,
     ranking_pages,
+    member_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

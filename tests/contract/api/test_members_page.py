@@ -1,0 +1,159 @@
+"""The page of people: invited, changed, given a key and removed, each by whom the rules allow."""
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.async_api import async_playwright
+
+from tests.chromium import launch_options
+from tests.contract.api.people import person
+from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import _look, signed_in
+
+HERE = "/console/members"
+GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Yale University", "role": "reviewer"}
+
+
+async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **fields: str) -> httpx2.Response:
+    body = {"csrf_token": await token_of(browser, page), **fields}
+    return await browser.post(path, data=body, headers={"Origin": "http://api"})
+
+
+async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with signed_in(service, officer.key) as browser:
+        made = await sent(browser, HERE, **GRACE)
+        assert made.status_code == 303, made.text
+        id = made.headers["location"].partition("#")[2]
+        listed = (await browser.get(HERE)).text
+        assert "Grace Hopper" in listed
+        assert "not yet" in listed
+        changed = await sent(browser, f"{HERE}/{id}", **GRACE | {"role": "auditor"})
+        assert changed.status_code == 303, changed.text
+        shown = await sent(browser, f"{HERE}/{id}/key")
+        assert shown.headers["cache-control"] == "no-store"
+        secret = shown.text.partition('id="secret">')[2].partition("<")[0]
+        async with signed_in(service, secret) as grace:
+            assert "Grace Hopper, auditor" in (await grace.get(HERE)).text
+            assert "Keys and sessions end at once" not in (await grace.get(HERE)).text
+            assert "sessions end at once" in (await browser.get(f"{HERE}/{id}/remove")).text
+            assert (await sent(browser, f"{HERE}/{id}/remove")).status_code == 303
+            assert (await grace.get(HERE)).status_code == 303
+        assert "removed 20" in (await browser.get(HERE)).text
+        assert (await browser.get(f"{HERE}/{id}")).status_code == 409
+    acts = [entry.act for entry in await service.services.audit_log.entries(officer.member.tenant)]
+    assert acts[-4:] == ["member invited", "member changed", "key given", "member removed"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("name", " ", "A name has 1 to 200 characters."),
+        ("email", "grace", "An address reads name@example.org."),
+        ("role", "king", "The role is owner, officer, reviewer or auditor."),
+        ("email", "otto.officer@example.org", "is a member already"),
+        ("role", "owner", "Only an owner may make, change or remove an owner."),
+    ],
+)
+async def test_what_cannot_be_is_said_beside_what_was_typed(
+    service: Service, field: str, value: str, words: str
+) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with signed_in(service, officer.key) as browser:
+        refused = await sent(browser, HERE, **GRACE | {field: value})
+        assert refused.status_code in (403, 409, 422)
+        assert words in refused.text
+        assert 'value="Yale University"' in refused.text
+    assert len(await service.services.members.list(officer.member.tenant)) == 1
+
+
+async def test_an_address_that_somebody_has_is_refused_on_the_page_of_another(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with signed_in(service, officer.key) as browser:
+        body = GRACE | {"email": officer.member.email}
+        refused = await sent(browser, f"{HERE}/{ada.member.id}", **body)
+    assert refused.status_code == 409
+    assert "Somebody else has the address" in refused.text
+
+
+async def test_officers_change_no_owners_auditors_only_see_and_reviewers_see_nobody(service: Service) -> None:
+    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    changes = (f"{HERE}/{owner.member.id}", f"{HERE}/{owner.member.id}/remove")
+    async with signed_in(service, officer.key) as browser:
+        listed = (await browser.get(HERE)).text
+        assert changes[0] not in listed
+        assert "<option>owner" not in listed
+        for path in changes:
+            assert (await browser.get(path)).status_code == 403
+            assert (await sent(browser, path, **GRACE)).status_code == 403
+        assert (await sent(browser, f"{changes[0]}/key")).status_code == 403
+    async with signed_in(service, owner.key) as browser:
+        assert "<option>owner" in (await browser.get(HERE)).text
+        assert (await browser.get(changes[0])).status_code == 200
+    async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as browser:
+        listed = (await browser.get(HERE)).text
+        assert "Olga Owner" in listed
+        assert "Invite somebody" not in listed
+        assert (await sent(browser, HERE, **GRACE)).status_code == 403
+        assert (await browser.get(changes[0])).status_code == 403
+    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
+        assert (await browser.get(HERE)).status_code == 403
+
+
+async def test_people_of_another_tenant_are_not_there_and_a_form_without_its_token_does_nothing(
+    service: Service,
+) -> None:
+    ada = await person(service, "reviewer")
+    async with signed_in(service, (await person(service, "owner", tenant=OTHER)).key) as stranger:
+        assert str(ada.member.id) not in (await stranger.get(HERE)).text
+        for path in (f"{HERE}/{ada.member.id}", f"{HERE}/{ada.member.id}/remove"):
+            assert (await stranger.get(path)).status_code == 404
+            assert (await sent(stranger, path, **GRACE)).status_code == 404
+        assert (await sent(stranger, f"{HERE}/{ada.member.id}/key")).status_code == 404
+        assert (await stranger.post(HERE, data=GRACE, headers={"Origin": "http://api"})).status_code == 403
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+async def test_an_owner_invites_and_removes_a_reviewer_by_keyboard(
+    service: Service, tmp_path: Path, width: int, scheme: str
+) -> None:
+    owner = await person(service, "owner", "Olga Owner", affiliation="Research Council of the North")
+    await person(service, "reviewer", affiliation="University of Cambridge; Analytical Engines Ltd")
+    complaints: list[str] = []
+    async with served(service.app) as url, async_playwright() as running:
+        browser = await running.chromium.launch(**launch_options())
+        context = await browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme="dark" if scheme == "dark" else "light"
+        )
+        page = await context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        await page.goto(f"{url}/console")
+        await page.locator("input:focus").wait_for()
+        await page.keyboard.type(owner.key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="People").press("Enter")
+        await page.get_by_label("Name").fill("Grace Hopper")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("grace@example.org")
+        await page.keyboard.press("Enter")
+        await page.get_by_role("rowheader", name="Grace Hopper").wait_for()
+        await _look(page, f"{url}{HERE}", tmp_path, "members", width)
+        await page.get_by_role("link", name="Change Grace Hopper").press("Enter")
+        await page.get_by_role("heading", name="A key of their own").wait_for()
+        await _look(page, page.url, tmp_path, "member", width)
+        await page.get_by_role("button", name="Make a key").press("Enter")
+        await page.locator("#secret").wait_for()
+        await page.screenshot(path=tmp_path / f"key-{width}.png", full_page=True)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        await page.get_by_role("link", name="I have copied it").press("Enter")
+        await page.get_by_role("link", name="Change Grace Hopper").press("Enter")
+        await page.get_by_role("link", name="Remove Grace Hopper").press("Enter")
+        await page.get_by_role("heading", name="Remove Grace Hopper?").wait_for()
+        await _look(page, page.url, tmp_path, "remove", width)
+        await page.get_by_role("button", name="Remove Grace Hopper").press("Enter")
+        await page.get_by_text("removed 20").wait_for()
+        await browser.close()
+    assert complaints == []
