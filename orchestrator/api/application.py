@@ -62,6 +62,7 @@ from orchestrator.api.services import Services
 from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.console import (
+    assignment_pages,
     call_pages,
     erasure_pages,
     making_pages,
@@ -122,6 +123,7 @@ _ROUTERS = (
     erasure_pages,
     ranking_pages,
     member_pages,
+    assignment_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

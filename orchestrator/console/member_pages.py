@@ -99,7 +99,9 @@ async def give_key(id: PathId, request: Request, who: Inviter, services: Service
     """The answer is the one page that ever shows it."""
     member = await _member(services, who, id)
     made = await members.give_key(member.id, caller_of(who), services)
-    return page_response("member_key.html", request, who, member=member, key=NewKey.model_validate_json(made.body))
+    return page_response(
+        "member_key.html", request, who, member=member, key=NewKey.model_validate_json(bytes(made.body))
+    )
 
 
 @router.get("/{id}/remove")

@@ -3,11 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, PeopleReader, acting, actor_of
 from orchestrator.api.common_schemas import Body, Page, Resource
@@ -18,12 +19,21 @@ from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.assigning import plan_assignments
+from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
 from orchestrator.reviewing.conflict_search import Interest, found_conflicts
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.store.assignments import ProposalText
 
-__all__ = ["AssignBody", "AssignmentOutcome", "ConflictBody", "UnfilledProposal", "router"]
+__all__ = [
+    "AssignBody",
+    "AssignmentOutcome",
+    "ConflictBody",
+    "DraftOfAssignments",
+    "UnfilledProposal",
+    "draft_assignments",
+    "keep_draft",
+    "router",
+]
 
 Reason = Annotated[str, Field(min_length=3, max_length=2_000)]
 ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
@@ -82,6 +92,18 @@ class ClearQuery(OfReviewer):
     """Why it is no conflict after all."""
 
 
+class DraftOfAssignments(NamedTuple):
+    """What an assignment would be."""
+
+    plan: AssignmentPlan
+    people: tuple[Member, ...]
+    proposals: tuple[ProposalText, ...]
+    loads: dict[str, int]
+    """Proposals of this call by reviewer, those from before included."""
+    conflicts: tuple[ConflictOfInterest, ...]
+    """All that stand."""
+
+
 @router.post(
     "/v1/batches/{id}/assignments",
     responses=problem_responses(400, 404, 409, 413, 415, 422),
@@ -90,39 +112,57 @@ class ClearQuery(OfReviewer):
 async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
     """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
     Conflicts are also looked for, by names and affiliations. What was assigned before stays."""
-    batch, now = BatchId(id), services.clock.now()
+    batch = BatchId(id)
     if await services.jobs.batch(caller.tenant, batch) is None:
         raise not_found("batch", id)
-    if await services.decisions.signed_off(caller.tenant, batch) is not None:
-        raise HttpProblem("conflict", f"The call {id} is signed off. Nothing about it changes.")
-    people = await _reviewers(services, caller.tenant, body.reviewers)
-    proposals = await services.assignments.proposals(caller.tenant, batch)
+    draft = await draft_assignments(services, caller.tenant, batch, body)
+    if not body.dry_run:
+        await keep_draft(services, caller.tenant, batch, draft, actor_of(caller))
+    titles = {one.id: one.title for one in draft.proposals}
+    return AssignmentOutcome(
+        dry_run=body.dry_run,
+        assigned=len(draft.plan.pairs),
+        loads=draft.loads,
+        unfilled=tuple(
+            UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count)
+            for one, count in draft.plan.short.items()
+        ),
+        conflicts=draft.conflicts,
+        not_searched=tuple(one.id for one in draft.proposals if one.text is None),
+    )
+
+
+async def draft_assignments(
+    services: Services, tenant: TenantId, batch: BatchId, body: AssignBody
+) -> DraftOfAssignments:
+    """Who would get what; keeps the conflicts that are found on the way. Raises HttpProblem."""
+    if await services.decisions.signed_off(tenant, batch) is not None:
+        raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
+    people = await _reviewers(services, tenant, body.reviewers)
+    proposals = await services.assignments.proposals(tenant, batch)
     interests = [Interest(one.id, one.name, one.affiliation) for one in people]
     found = await asyncio.to_thread(_found, proposals, interests)
-    await services.assignments.keep_found(found, now)
-    conflicts = [one for one in await services.assignments.conflicts(caller.tenant, batch=batch) if not one.cleared]
-    before = await services.assignments.queue(caller.tenant, member=None, batch=batch, limit=100_000)
+    await services.assignments.keep_found(found, services.clock.now())
+    conflicts = [one for one in await services.assignments.conflicts(tenant, batch=batch) if not one.cleared]
+    before = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     has = Counter(one.evaluation for one in before)
     loads = Counter[str](one.member for one in before)
     barred = {(str(one.evaluation), str(one.member)) for one in conflicts}
     barred |= {(str(one.evaluation), str(one.member)) for one in before}
     wanted = {str(one.id): max(0, body.per_proposal - has[one.id]) for one in proposals}
     plan = await asyncio.to_thread(plan_assignments, wanted, [str(one.id) for one in people], barred, loads)
-    if not body.dry_run and plan.pairs:
-        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in plan.pairs]
-        await services.assignments.assign(caller.tenant, batch, pairs, actor_of(caller), now)
-    titles = {one.id: one.title for one in proposals}
-    return AssignmentOutcome(
-        dry_run=body.dry_run,
-        assigned=len(plan.pairs),
-        loads={str(one.id): loads[one.id] + sum(member == one.id for _, member in plan.pairs) for one in people},
-        unfilled=tuple(
-            UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count)
-            for one, count in plan.short.items()
-        ),
-        conflicts=tuple(conflicts),
-        not_searched=tuple(one.id for one in proposals if one.text is None),
-    )
+    new = Counter(member for _, member in plan.pairs)
+    total = {str(one.id): loads[one.id] + new[str(one.id)] for one in people}
+    return DraftOfAssignments(plan, tuple(people), tuple(proposals), total, tuple(conflicts))
+
+
+async def keep_draft(
+    services: Services, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, actor: Actor
+) -> None:
+    """Assigns what was drafted."""
+    if draft.plan.pairs:
+        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
+        await services.assignments.assign(tenant, batch, pairs, actor, services.clock.now())
 
 
 @router.get("/v1/assignments", responses=problem_responses(422))

@@ -1,0 +1,253 @@
+"""`/console/calls/{id}/assignments`: who reviews what of a call, who must not, and what an assignment would be."""
+
+import hashlib
+from collections import Counter, defaultdict
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+from starlette.responses import Response
+
+from assayer.models import Frozen
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import MemberId
+from orchestrator.access.signed_in import SignedIn, allowed_to
+from orchestrator.api.identifiers import PathId
+from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.routes.assignments import AssignBody, DraftOfAssignments, draft_assignments, keep_draft
+from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.console.scripted_page import page_response
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.reviewing.models import Assignment, ReviewRefused
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
+
+PeopleReader = Annotated[SignedIn, Depends(allowed_to("see people"))]
+Assigner = Annotated[SignedIn, Depends(allowed_to("assign reviewers"))]
+PerProposal = Annotated[int, Field(ge=1, le=10)]
+Evaluation = Annotated[str, Form(max_length=64)]
+Reviewer = Annotated[str, Form(max_length=64)]
+Reason = Annotated[str, Form(max_length=2_000)]
+_ROWS = 50
+_CONFLICTS = 200
+
+
+class ProposalRow(Frozen):
+    """One proposal of the call: who has it, and who would get it."""
+
+    id: str
+    title: str
+    assigned: tuple[Assignment, ...]
+    planned: tuple[str, ...]
+    missing: int
+
+
+@router.get("")
+async def assignments(
+    id: PathId,
+    request: Request,
+    who: PeopleReader,
+    services: ServicesDependency,
+    per_proposal: Annotated[PerProposal | None, Query()] = None,
+    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+) -> Response:
+    """As it is; with a number of reviewers also as it would be."""
+    call = await _call(services, who, id)
+    return await _shown(request, who, services, call, per_proposal=per_proposal, page=page)
+
+
+@router.post("")
+async def assign(
+    id: PathId,
+    request: Request,
+    who: Assigner,
+    services: ServicesDependency,
+    per_proposal: Annotated[PerProposal, Form()],
+    shown: Annotated[str, Form(max_length=64)],
+) -> Response:
+    """Only what was shown: if it has become another plan, that is shown first."""
+    call = await _call(services, who, id)
+    draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
+    if _digest(draft) != shown:
+        changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
+        return await _shown(request, who, services, call, per_proposal=per_proposal, fault=changed)
+    await keep_draft(services, who.tenant, call.id, draft, _actor(who))
+    return _back(call)
+
+
+@router.post("/withdraw")
+async def withdraw(
+    id: PathId,
+    request: Request,
+    who: Assigner,
+    services: ServicesDependency,
+    evaluation: Evaluation,
+    reviewer: Reviewer,
+) -> Response:
+    """Takes a proposal from somebody who has not given an opinion on it."""
+    call = await _call(services, who, id)
+    job = await _proposal(services, who, call, evaluation)
+    try:
+        gone = await services.assignments.withdraw(
+            who.tenant, job, MemberId(reviewer), _actor(who), services.clock.now()
+        )
+    except ReviewRefused as refusal:
+        return await _shown(request, who, services, call, fault=str(refusal))
+    if not gone:
+        fault = "They have given their opinion on it, or it is not assigned to them any more. Nothing was withdrawn."
+        return await _shown(request, who, services, call, fault=fault)
+    return _back(call)
+
+
+@router.post("/conflicts")
+async def declare(
+    id: PathId,
+    request: Request,
+    who: Assigner,
+    services: ServicesDependency,
+    evaluation: Evaluation,
+    reviewer: Reviewer,
+    reason: Reason,
+) -> Response:
+    """Somebody must not review a proposal. An assignment without an opinion ends thereby."""
+    return await _conflict(request, who, services, id, evaluation, reviewer, reason, clears=False)
+
+
+@router.post("/conflicts/clear")
+async def clear(
+    id: PathId,
+    request: Request,
+    who: Assigner,
+    services: ServicesDependency,
+    evaluation: Evaluation,
+    reviewer: Reviewer,
+    reason: Reason,
+) -> Response:
+    """It is no conflict after all. It stays on record."""
+    return await _conflict(request, who, services, id, evaluation, reviewer, reason, clears=True)
+
+
+async def _conflict(
+    request: Request,
+    who: SignedIn,
+    services: Services,
+    id: str,
+    evaluation: str,
+    reviewer: str,
+    reason: str,
+    *,
+    clears: bool,
+) -> Response:
+    call = await _call(services, who, id)
+    job = await _proposal(services, who, call, evaluation)
+    if len(reason.strip()) < 3:
+        return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
+    act = services.assignments.clear if clears else services.assignments.declare
+    try:
+        done = await act(who.tenant, job, MemberId(reviewer), reason.strip(), _actor(who), services.clock.now())
+    except ReviewRefused as refusal:
+        return await _shown(request, who, services, call, fault=str(refusal))
+    if done is None:
+        raise not_found("conflict of interest" if clears else "reviewer", reviewer)
+    return _back(call)
+
+
+async def _shown(
+    request: Request,
+    who: SignedIn,
+    services: Services,
+    call: BatchStatus,
+    *,
+    per_proposal: int | None = None,
+    page: int = 1,
+    fault: str = "",
+) -> Response:
+    draft, status = None, 409 if fault else 200
+    if per_proposal is not None and who.may("assign reviewers"):
+        try:
+            draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
+        except HttpProblem as problem:
+            fault, status = problem.detail, problem.status_code
+    members = await services.members.list(who.tenant)
+    given = await services.assignments.queue(who.tenant, member=None, batch=call.id, limit=100_000)
+    conflicts = await services.assignments.conflicts(who.tenant, batch=call.id)
+    proposals = await services.assignments.proposals(who.tenant, call.id)
+    rows = _rows([(one.id, one.title) for one in proposals], given, draft)
+    barred = Counter(one.evaluation for one in conflicts if not one.cleared)
+    return page_response(
+        "assignments.html",
+        request,
+        who,
+        status=status,
+        call=call,
+        fault=fault,
+        draft=draft,
+        digest=_digest(draft) if draft else "",
+        per_proposal=per_proposal,
+        rows=rows[(page - 1) * _ROWS : page * _ROWS],
+        short=[row for row in rows if row.missing],
+        barred=barred,
+        page=page,
+        pages=max(1, -(-len(rows) // _ROWS)),
+        count=len(rows),
+        names={str(one.id): one.name for one in members},
+        titles={row.id: row.title for row in rows},
+        reviewers=[one for one in members if one.role == "reviewer" and one.removed_at is None],
+        loads=Counter(str(one.member) for one in given),
+        waiting=Counter(str(one.member) for one in given if one.opinion == "none"),
+        conflicts=conflicts[:_CONFLICTS],
+        all_conflicts=len(conflicts),
+        sign_off=await services.decisions.signed_off(who.tenant, call.id),
+    )
+
+
+def _rows(
+    proposals: list[tuple[JobId, str]], given: list[Assignment], draft: DraftOfAssignments | None
+) -> list[ProposalRow]:
+    assigned, planned = defaultdict[str, list[Assignment]](list), defaultdict[str, list[str]](list)
+    for one in given:
+        assigned[one.evaluation].append(one)
+    for evaluation, member in draft.plan.pairs if draft else ():
+        planned[evaluation].append(member)
+    return [
+        ProposalRow(
+            id=id,
+            title=title,
+            assigned=tuple(assigned[id]),
+            planned=tuple(planned[id]),
+            missing=draft.plan.short.get(id, 0) if draft else 0,
+        )
+        for id, title in proposals
+    ]
+
+
+def _digest(draft: DraftOfAssignments) -> str:
+    return hashlib.sha256("\n".join(f"{one} {member}" for one, member in draft.plan.pairs).encode()).hexdigest()
+
+
+def _actor(who: SignedIn) -> Actor:
+    return Actor(who.subject, who.name, who.role)
+
+
+def _back(call: BatchStatus) -> Response:
+    return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)
+
+
+async def _call(services: Services, who: SignedIn, id: str) -> BatchStatus:
+    """Raises HttpProblem (404)."""
+    found = await services.jobs.batch(who.tenant, BatchId(id))
+    if found is None:
+        raise not_found("batch", id)
+    return found
+
+
+async def _proposal(services: Services, who: SignedIn, call: BatchStatus, id: str) -> JobId:
+    """One of this call. Raises HttpProblem (404)."""
+    job = await services.jobs.get(who.tenant, JobId(id))
+    if job is None or job.batch != call.id:
+        raise not_found("proposal in this call", id)
+    return job.id
