@@ -10,13 +10,14 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from assayer.models import Frozen
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import TenantId
 
 __all__ = [
+    "ACTS_IN_THE_LOG",
     "FIRST",
     "Actor",
     "AuditEntry",
@@ -47,6 +48,7 @@ AuditedAct: TypeAlias = Literal[
     "exported",
     "erased",
 ]
+ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
 FIRST = "0" * 64
 """`previous` of a tenant's first entry."""

@@ -63,6 +63,7 @@ from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.console import (
     assignment_pages,
+    audit_log_page,
     call_pages,
     erasure_pages,
     making_pages,
@@ -124,6 +125,7 @@ _ROUTERS = (
     ranking_pages,
     member_pages,
     assignment_pages,
+    audit_log_page,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

@@ -177,7 +177,9 @@ async def _shown(
     conflicts = await services.assignments.conflicts(who.tenant, batch=call.id)
     proposals = await services.assignments.proposals(who.tenant, call.id)
     rows = _rows([(one.id, one.title) for one in proposals], given, draft)
-    barred = Counter(one.evaluation for one in conflicts if not one.cleared)
+    reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
+    known = {one.id for one in reviewers}
+    barred = Counter(one.evaluation for one in conflicts if not one.cleared and one.member in known)
     return page_response(
         "assignments.html",
         request,
@@ -196,7 +198,7 @@ async def _shown(
         count=len(rows),
         names={str(one.id): one.name for one in members},
         titles={row.id: row.title for row in rows},
-        reviewers=[one for one in members if one.role == "reviewer" and one.removed_at is None],
+        reviewers=reviewers,
         loads=Counter(str(one.member) for one in given),
         waiting=Counter(str(one.member) for one in given if one.opinion == "none"),
         conflicts=conflicts[:_CONFLICTS],

@@ -37,6 +37,13 @@ _ENTRIES = """
     FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
     WHERE entry.tenant = $1 AND entry.number > $2 ORDER BY entry.number LIMIT $3
 """
+_NEWEST = """
+    SELECT entry.*, words.salt, words.content
+    FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
+    WHERE entry.tenant = $1 AND ($2::text IS NULL OR entry.actor = $2) AND ($3::text IS NULL OR entry.act = $3)
+      AND ($4::text IS NULL OR entry.about = $4) AND ($5::bigint IS NULL OR entry.number < $5)
+    ORDER BY entry.number DESC LIMIT $6
+"""
 # What says that something was erased stays: it names no applicant.
 _FORGET = """
     DELETE FROM audit_contents USING audit_log AS entry
@@ -146,6 +153,25 @@ class PgAuditLog:
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
         """In order, from the number after `after` on."""
         return [_entry(row) for row in await self._database.fetch(_ENTRIES, tenant, after, limit)]
+
+    async def newest(
+        self,
+        tenant: TenantId,
+        *,
+        actor: str | None = None,
+        act: AuditedAct | None = None,
+        about: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[AuditEntry]:
+        """The newest first, below the number `before`; with an actor, an act, a subject, only their entries."""
+        rows = await self._database.fetch(_NEWEST, tenant, actor, act, about, before, limit)
+        return [_entry(row) for row in rows]
+
+    async def actors(self, tenant: TenantId) -> list[str]:
+        """Ids of all who have acted."""
+        rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
+        return [row["actor"] for row in rows]
 
 
 def _entry(row: asyncpg.Record) -> AuditEntry:
