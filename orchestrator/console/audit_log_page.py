@@ -13,6 +13,7 @@ from starlette.responses import Response
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import ACTS_IN_THE_LOG, AuditEntry, AuditFault, AuditTip, audit_faults
 from orchestrator.access.signed_in import SignedIn, allowed_to
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import TenantId
@@ -58,14 +59,15 @@ async def log(
 async def check(request: Request, who: AuditReader, services: ServicesDependency, kept: _Text = "") -> Response:
     """Reads the log from its first entry on; against a tip that was kept, an end that was cut off shows."""
     kept, fault = kept.strip(), ""
-    against = await services.audit_log.tip(who.tenant)
+    published = await services.audit_log.tip(who.tenant)
+    against = published
     if kept:
         matched = _TIP.fullmatch(kept)
         if matched is None:
             fault = "A tip reads NUMBER:HASH, with a hash of 64 digits and letters from a to f."
             return await _shown(request, who, services, fault=fault, kept=kept)
         against = AuditTip(tenant=who.tenant, number=int(matched[1]), hash=matched[2])
-    return await _shown(request, who, services, kept=kept, checked=await _checked(services, against, kept))
+    return await _shown(request, who, services, kept=kept, checked=await _checked(services, against, published, kept))
 
 
 @router.get("/export")
@@ -89,6 +91,8 @@ async def _shown(
     checked: ChainCheck | None = None,
 ) -> Response:
     known = next((one for one in ACTS_IN_THE_LOG if one == act), None)
+    if act and known is None:
+        raise HttpProblem.parameter("act", "The log knows no such act.")
     about = about.strip()
     found = await services.audit_log.newest(
         who.tenant, actor=actor or None, act=known, about=about or None, before=before, limit=_ROWS + 1
@@ -117,16 +121,18 @@ async def _shown(
     )
 
 
-async def _checked(services: Services, against: AuditTip, kept: str) -> ChainCheck:
+async def _checked(services: Services, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
     """Entries are hashed in a thread, a thousand in memory at once."""
-    loop, count = asyncio.get_running_loop(), 0
+    loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 
     def entries() -> Iterator[AuditEntry]:
-        nonlocal count
+        nonlocal count, ended
         while True:
             reading = services.audit_log.entries(against.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
-            yield from part
+            for entry in part:
+                ended = ended or (entry.number, entry.hash) == (published.number, published.hash)
+                yield entry
             if len(part) < _READ:
                 count += len(part)
                 return
@@ -137,6 +143,8 @@ async def _checked(services: Services, against: AuditTip, kept: str) -> ChainChe
         first = list(islice(found, _FAULTS + 1))
         for _ in found:
             pass
+        if not ended and not first:
+            first.append(AuditFault(published.number, "is not the end that is published now"))
         return first
 
     first = await asyncio.to_thread(faults)

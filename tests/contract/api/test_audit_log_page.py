@@ -35,6 +35,7 @@ async def test_entries_are_shown_newest_first_and_found_by_actor_act_and_subject
         one = (await browser.get(HERE, params={"actor": "mb_grace", "act": "remark added", "about": "ev_7"})).text
         assert one.count('<tr id="entry-') == 1
         assert "Remark 7." in one
+        assert (await browser.get(HERE, params={"act": "baked a cake"})).status_code == 422
         assert "No entry is so." in (await browser.get(HERE, params={"about": "ev_none"})).text
 
 
