@@ -175,8 +175,7 @@ async def _shown(
     members = await services.members.list(who.tenant)
     given = await services.assignments.queue(who.tenant, member=None, batch=call.id, limit=100_000)
     conflicts = await services.assignments.conflicts(who.tenant, batch=call.id)
-    proposals = await services.assignments.proposals(who.tenant, call.id)
-    rows = _rows([(one.id, one.title) for one in proposals], given, draft)
+    rows = _rows(await services.assignments.titles(who.tenant, call.id), given, draft)
     reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
     known = {one.id for one in reviewers}
     barred = Counter(one.evaluation for one in conflicts if not one.cleared and one.member in known)
@@ -207,9 +206,7 @@ async def _shown(
     )
 
 
-def _rows(
-    proposals: list[tuple[JobId, str]], given: list[Assignment], draft: DraftOfAssignments | None
-) -> list[ProposalRow]:
+def _rows(titles: dict[JobId, str], given: list[Assignment], draft: DraftOfAssignments | None) -> list[ProposalRow]:
     assigned, planned = defaultdict[str, list[Assignment]](list), defaultdict[str, list[str]](list)
     for one in given:
         assigned[one.evaluation].append(one)
@@ -223,7 +220,7 @@ def _rows(
             planned=tuple(planned[id]),
             missing=draft.plan.short.get(id, 0) if draft else 0,
         )
-        for id, title in proposals
+        for id, title in titles.items()
     ]
 
 

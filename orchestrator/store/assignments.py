@@ -34,6 +34,10 @@ _PROPOSALS = """
            (SELECT evaluations.report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id) AS judged
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
 """
+_TITLES = """
+    SELECT id, subject AS title FROM jobs
+    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
+"""
 _CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR conflicts.member = $3)
@@ -104,6 +108,10 @@ class PgAssignments:
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
         rows = await self._database.fetch(_PROPOSALS, tenant, batch)
         return [ProposalText(row["id"], row["title"], row["judged"] if row["unread"] else row["text"]) for row in rows]
+
+    async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Of the same proposals in the same order, without their texts."""
+        return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
     async def conflicts(
         self, tenant: TenantId, *, batch: BatchId | None = None, member: MemberId | None = None

@@ -148,3 +148,29 @@ async def test_an_officer_declares_a_conflict_and_assigns_by_keyboard(
         await _look(page, page.url, tmp_path, "assigned", width)
         await browser.close()
     assert complaints == []
+
+
+async def test_people_assignments_and_the_log_work_without_scripts(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    batch, _ = await call_of(service, "# One")
+    async with served(service.app) as url, async_playwright() as running:
+        browser = await running.chromium.launch(**launch_options())
+        context = await browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
+        page = await context.new_page()
+        await page.goto(f"{url}/console/sign-in")
+        await page.get_by_label("API key").fill(owner.key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("link", name="People").click()
+        await page.get_by_label("Name").fill("Grace Hopper")
+        await page.get_by_label("Address").fill("grace@example.org")
+        await page.get_by_role("button", name="Invite").click()
+        await page.get_by_role("link", name="Change Grace Hopper").wait_for()
+        await page.goto(f"{url}/console/calls/{batch}/assignments")
+        await page.get_by_role("button", name="Show who would get what").click()
+        await page.get_by_role("button", name="Assign it").click()
+        await page.get_by_role("button", name="Withdraw").click()
+        await page.get_by_text("nobody", exact=True).wait_for()
+        await page.get_by_role("link", name="Audit log").click()
+        await page.get_by_role("button", name="Check the chain").click()
+        await page.get_by_text("The chain is whole").wait_for()
+        await browser.close()
