@@ -71,7 +71,8 @@ async def assign(
 ) -> Response:
     """Only what was shown: if it has become another plan, that is shown first."""
     call = await _call(services, who, id)
-    draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
+    body = AssignBody(per_proposal=per_proposal)
+    draft = await draft_assignments(services, who.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
         return await _shown(request, who, services, call, per_proposal=per_proposal, fault=changed)
@@ -225,7 +226,13 @@ def _rows(titles: dict[JobId, str], given: list[Assignment], draft: DraftOfAssig
 
 
 def _digest(draft: DraftOfAssignments) -> str:
-    return hashlib.sha256("\n".join(f"{one} {member}" for one, member in draft.plan.pairs).encode()).hexdigest()
+    """Of the plan, and of all that conflicts were looked for by and in: where it is the same, so are they."""
+    parts = [
+        *(f"{one} {member}" for one, member in draft.plan.pairs),
+        *(f"{one.id} {one.name} {one.affiliation}" for one in draft.people),
+        *(f"{one.id} {one.text is None}" for one in draft.proposals),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _actor(who: SignedIn) -> Actor:

@@ -133,16 +133,18 @@ async def assign(id: PathId, body: AssignBody, caller: Assigner, services: Servi
 
 
 async def draft_assignments(
-    services: Services, tenant: TenantId, batch: BatchId, body: AssignBody
+    services: Services, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
 ) -> DraftOfAssignments:
-    """Who would get what; keeps the conflicts that are found on the way. Raises HttpProblem."""
+    """Who would get what; keeps the conflicts that are found on the way. Without a search, those count that are kept
+    already. Raises HttpProblem."""
     if await services.decisions.signed_off(tenant, batch) is not None:
         raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
     people = await _reviewers(services, tenant, body.reviewers)
     proposals = await services.assignments.proposals(tenant, batch)
     interests = [Interest(one.id, one.name, one.affiliation) for one in people]
-    found = await asyncio.to_thread(_found, proposals, interests)
-    await services.assignments.keep_found(found, services.clock.now())
+    if search:
+        found = await asyncio.to_thread(_found, proposals, interests)
+        await services.assignments.keep_found(found, services.clock.now())
     conflicts = [one for one in await services.assignments.conflicts(tenant, batch=batch) if not one.cleared]
     before = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     has = Counter(one.evaluation for one in before)
