@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from benchmarks.chaos.crowd import open_tenants, submissions, submit_all, until_all_ended
 from benchmarks.chaos.findings import Findings
+from benchmarks.chaos.happenings import happen, happenings
 from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
 from benchmarks.chaos.nodes import Node, nodes
 from benchmarks.chaos.plan import kills, weather
@@ -33,6 +34,9 @@ KINDS: Mapping[Ground, tuple[str, ...]] = {
 }
 _NODE_CPUS = (1, 1)
 _READ_SECONDS = 120.0
+_PURGED_SECONDS = 30.0
+NEWER_MODEL = "simulated-newer"
+"""Another model is another run, as another version of the prompts is."""
 
 
 class Chaos(NamedTuple):
@@ -55,6 +59,15 @@ class Chaos(NamedTuple):
     storms: bool = True
     settling_seconds: float = 600.0
     """For the rest to end when all is calm."""
+    outages: int = 0
+    """Of the database."""
+    outage_seconds: float = 60.0
+    upgrade: bool = False
+    """Whether the service is replaced in the middle by one under which evaluations begin anew."""
+    erased: float = 0.0
+    """Share of the evaluations that are erased while the run goes on."""
+    documents: float = 0.0
+    """Share that is sent as files."""
 
 
 class Outcome(NamedTuple):
@@ -71,20 +84,24 @@ class Outcome(NamedTuple):
 async def run(chaos: Chaos, home: Path) -> Outcome:
     """In a fresh directory. Raises TimeoutError when evaluations do not end, with what the service wrote."""
     began = time.monotonic()
-    record = home / "accepted.jsonl"
+    record, erasures = home / "accepted.jsonl", home / "erased.jsonl"
     record.touch()
-    with Simulator(latency_mean=chaos.latency) as simulator:
+    erasures.touch()
+    with Simulator(latency_mean=chaos.latency, models=("simulated", NEWER_MODEL)) as simulator:
         async with _ground(chaos, simulator, home) as service:
             async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
                 killer = Killer(service, simulator)
-                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds)
+                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds, chaos.erased, chaos.documents)
+                newer = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
+                plan = happenings(chaos.seconds, chaos.outages, chaos.upgrade)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(submit_all(tenants, what, record))
+                    group.create_task(submit_all(tenants, what, record, erasures))
                     group.create_task(_trouble(chaos, killer))
+                    group.create_task(happen(killer, plan, chaos.outage_seconds, newer))
                 with suppress(TimeoutError):  # the reader finds those without a verdict
                     await until_all_ended(tenants, chaos.settling_seconds)
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
-            findings = await _read(home, record)
+            findings = await _read_once_purged(home, record, erasures)
     seconds = time.monotonic() - began
     return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, seconds)
 
@@ -131,21 +148,34 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_CORPUS__PATH": str(corpus),
         "ASSAYER_LLM__BASE_URL": simulator.base_url,
         "ASSAYER_LLM__MODEL": "simulated",
+        "ASSAYER_LLM__PRICES": f'{{"simulated": [1, 2], "{NEWER_MODEL}": [1, 2]}}',
         "ASSAYER_LLM__BACKOFF_MAX_SECONDS": "4",
         "ASSAYER_QUEUE__LEASE_SECONDS": "15",
         "ASSAYER_QUEUE__MAX_LOSSES": "50",
         "ASSAYER_WORK__EXPIRE_SECONDS": "2",
+        "ASSAYER_WORK__PURGE_SECONDS": "5",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
         "ASSAYER_SERVING__HEALTH_SECONDS": "3",
         "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",
     }
 
 
-async def _read(home: Path, record: Path) -> Findings:
+async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
+    """What was stored at the very moment of an erasure goes with the next purge, which is waited for."""
+    until = time.monotonic() + _PURGED_SECONDS
+    while True:
+        findings = await _read(home, record, erasures)
+        if not findings.violations or time.monotonic() > until:
+            return findings
+        await asyncio.sleep(1.0)
+
+
+async def _read(home: Path, record: Path, erasures: Path) -> Findings:
     """Asks a process of its own."""
+    files = (str(erasures), str(home / "submissions"))
     async with EmbeddedPostgres(home / "postgres") as server:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record)),
+            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record), *files),
             cwd=Path(__file__).parents[2],
             stdout=asyncio.subprocess.PIPE,
         )

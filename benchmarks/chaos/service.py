@@ -88,6 +88,13 @@ class Service:
         log = self.home / "serve.log"
         return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""
 
+    async def upgrade(self, environment: Mapping[str, str]) -> None:
+        """Told to stop, and started again under other settings."""
+        self.environment = environment
+        if self.process is not None and self.process.returncode is None:
+            self.process.terminate()
+            await self.process.wait()
+
     async def run(self) -> None:
         """Until it is cancelled."""
         with (self.home / "serve.log").open("ab") as log:
