@@ -110,7 +110,7 @@ class SearchQueries(Frozen):
     queries: list[PartQueries] = Field(description="One entry for each part given, in order.")
 
 
-_NOT_SEARCHED = Field(default=[], max_length=0)
+_NOT_SEARCHED: Any = Field(default=[], max_length=0)
 
 
 @cache

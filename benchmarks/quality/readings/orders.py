@@ -76,7 +76,7 @@ def clues_of(soughts: Sequence[Sought], meaning: Similarity, words: Similarity) 
 
 def mixed(scored: Scored, weights: Weights) -> Floats:
     """(papers,) one value a paper, higher is nearer."""
-    return np.sum([weight * scored.clues[clue] for clue, weight in weights.items()], axis=0)
+    return np.asarray(np.sum([weight * scored.clues[clue] for clue, weight in weights.items()], axis=0), np.float64)
 
 
 def ranked_by_places(scored: Scored, clues: Sequence[Clue]) -> Floats:
