@@ -84,6 +84,7 @@ async def table(
         waiting=await _waiting(services, call),
         month=await services.usage.month(who.tenant),
         rejected=call.rejected,
+        sign_off=await services.decisions.signed_off(who.tenant, call.id),
         counts=await services.tables.counts(who.tenant, call.id),
         page=page,
         pages=max(1, -(-page.matching // PAGE)),
