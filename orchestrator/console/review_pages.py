@@ -32,7 +32,7 @@ Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
 async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> Response:
     """What is assigned to oneself, first what waits for an opinion."""
     assigned = await services.assignments.queue(who.tenant, member=MemberId(who.subject), batch=None)
-    return page_response("queue.html", request, who, assigned=assigned)
+    return page_response("queue.html", request, who, assigned=assigned, today=services.clock.now().date())
 
 
 @router.get("/review/{id}")

@@ -9,14 +9,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response, StreamingResponse
+from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.base import Dollars
-from orchestrator.api.acting import actor_of
+from orchestrator.api.acting import acting, actor_of
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource, RowError
-from orchestrator.api.content_negotiation import negotiated_media_type
+from orchestrator.api.content_negotiation import json_only, negotiated_media_type
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import event_stream_response, problem_responses
@@ -25,14 +26,17 @@ from orchestrator.api.problems import not_found
 from orchestrator.api.routes.evaluations import Evaluation, evaluation_resource
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.batches.results import as_csv, as_json_line, as_parquet, flat_result, rows_in_order
+from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
 
 __all__ = [
     "BatchEvaluationsQuery",
     "BatchLinks",
+    "BatchPatch",
     "BatchResource",
     "BatchSummary",
+    "BatchesQuery",
     "ResultsQuery",
     "RetriedBatch",
     "batch_links",
@@ -41,6 +45,20 @@ __all__ = [
     "batch_summary",
     "router",
 ]
+
+
+class BatchesQuery(PageQuery):
+    tag: str | None = Field(default=None, min_length=1, max_length=100)
+    """Only those that carry it."""
+
+
+class BatchPatch(Body):
+    """What of a batch is to change; what is left out stays."""
+
+    name: str = Field(default="", max_length=200)
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers; null for none."""
 
 
 class BatchEvaluationsQuery(PageQuery):
@@ -72,6 +90,9 @@ class BatchSummary(Resource):
     """Rows that hold no usable idea."""
     open: bool
     """More rows will follow."""
+    tags: tuple[str, ...]
+    opinions_due: dt.date | None
+    """The last day for its reviewers."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
     erased: int
@@ -137,10 +158,12 @@ _LAST = "Id of the last event that was received"
 
 @router.get("", responses=problem_responses(422))
 async def listed(
-    query: Annotated[PageQuery, Query()], caller: Reader, services: ServicesDependency
+    query: Annotated[BatchesQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[BatchSummary]:
     """One's own batches, the newest first."""
-    found = await services.jobs.batches(caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1)
+    found = await services.jobs.batches(
+        caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
+    )
     now = services.clock.now()
     return page_of(found, query.limit, lambda batch: batch_summary(batch, now))
 
@@ -151,6 +174,22 @@ async def one(id: PathId, caller: Reader, services: ServicesDependency) -> Batch
     batch = await _find_batch(services, caller.tenant, id)
     waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
     return batch_resource(batch, services.clock.now()).model_copy(update={"waiting": waiting})
+
+
+@router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
+async def change(
+    id: PathId,
+    body: BatchPatch,
+    caller: Annotated[AuthenticatedCaller, Depends(acting("run calls", scope="submit"))],
+    services: ServicesDependency,
+) -> BatchResource:
+    """Changes its name, its tags, or until when opinions are due; refused once it is signed off."""
+    details = body.model_dump(exclude_unset=True)
+    if details and not await services.call_details.change(
+        caller.tenant, BatchId(id), details, actor_of(caller), services.clock.now()
+    ):
+        raise not_found("batch", id)
+    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
 
 
 @router.delete("/{id}", responses=problem_responses(404, 422))
@@ -296,6 +335,8 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
         rows=batch.rows,
         rejected=len(batch.rejected),
         open=batch.open,
+        tags=batch.tags,
+        opinions_due=batch.opinions_due,
         states=batch.counts,
         erased=batch.erased,
         cost_usd=batch.cost_usd,

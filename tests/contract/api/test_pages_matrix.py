@@ -34,6 +34,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/cancel": {},
     "/console/calls/{id}/retry": {},
     "/console/calls/{id}/views": {"name": "mine"},
+    "/console/calls/{id}/details": {"name": "Other"},
     "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
     "/console/calls/{id}/sign-off": {"note": "done"},
     "/console/calls/{id}/rankings": {"calls_per_idea": "4"},

@@ -72,7 +72,7 @@ def _act_of_page(dependant: Dependant) -> Iterator[Act]:
 async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role: Role) -> None:
     batch, (evaluation, _) = await call_of(service, "# One", "# Two")
     if role == "machine":
-        key = await service.key("read", "manage")
+        key = await service.key("read", "submit", "manage")
         member = (await person(service, "reviewer", "Bob Noyce")).member.id
     else:
         asks = await person(service, role)
@@ -100,4 +100,4 @@ async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role:
 
 def test_every_act_of_the_table_but_those_of_pages_guards_a_route(service: Service) -> None:
     guarded = {act for _, _, acts in _routes(service) for act in acts}
-    assert PERMISSIONS.keys() - guarded == {"run calls", "erase"}
+    assert PERMISSIONS.keys() - guarded == {"erase"}
