@@ -9,7 +9,7 @@ from assayer_client.event_stream import EventStream
 from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
 from assayer_client.resources import Body, JobState, Page, Priority, Resource
 
-ResultsFormat = Literal["jsonl", "csv", "parquet"]
+ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
 
 
 class RowsQuery(Body):

@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,15 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import not_found
 from orchestrator.api.routes.evaluations import Evaluation, evaluation_resource
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.batches.results import as_csv, as_json_line, as_parquet, flat_result, rows_in_order
+from orchestrator.batches.results import (
+    FlatResult,
+    as_csv,
+    as_json_line,
+    as_parquet,
+    as_xlsx,
+    flat_result,
+    rows_in_order,
+)
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
@@ -66,7 +74,7 @@ class BatchEvaluationsQuery(PageQuery):
 
 
 class ResultsQuery(Body):
-    format: Literal["jsonl", "csv", "parquet"] | None = None
+    format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
     """Takes precedence over `Accept`."""
 
 
@@ -132,17 +140,26 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 _LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _FORM = "multipart/form-data"
-_MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MEDIA_TYPES = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv",
+    "xlsx": _XLSX,
+    "parquet": "application/vnd.apache.parquet",
+}
 _FORMAT_NAMES = {
     **dict.fromkeys(("application/jsonl", "application/x-ndjson"), "jsonl"),
     "text/csv": "csv",
+    _XLSX: "xlsx",
     "application/vnd.apache.parquet": "parquet",
 }
 """Formats by the media types that ask for them."""
 _RESULTS = {
     "description": "One line for each row, in their order; rows without a report, rejected ones included, say why",
     "content": {
-        media: {"schema": {"type": "string", **({"format": "binary"} if media == _MEDIA_TYPES["parquet"] else {})}}
+        media: {
+            "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}
+        }
         for media in _FORMAT_NAMES
     },
 }
@@ -286,7 +303,7 @@ async def results(
     services: ServicesDependency,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """The results so far: whole reports as JSON lines, or a table as CSV or Parquet."""
+    """The results so far: whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     batch = await _find_batch(services, caller.tenant, id)
@@ -302,7 +319,8 @@ async def results(
         return StreamingResponse(_json_lines(services, caller.tenant, batch), 200, headers, media)
     stored_rows = services.jobs.batch_rows(caller.tenant, batch.id)
     rows = [flat_result(row) async for row in rows_in_order(stored_rows, batch.rejected)]
-    render = partial(as_csv, rows) if format_name == "csv" else partial(as_parquet, rows)
+    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
+    render = partial(tables.get(format_name, as_parquet), rows)
     return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
