@@ -54,6 +54,7 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -109,6 +110,7 @@ def api_services(
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
+        call_details=PgCallDetails(database, audit_log),
         sessions=PgSessions(database, settings.access),
         sign_in_attempts=PgSignInAttempts(database, settings.access),
         identity_providers=_identity_providers(settings, clock),

@@ -110,6 +110,7 @@ class Operations:
     cancel_batch = Operation(batch_calls.cancel_batch)
     retry_batch = Operation(batch_calls.retry_batch)
     batches = Operation(batch_calls.batches)
+    change_batch = Operation(batch_calls.change_batch)
     compare = Operation(comparison_calls.compare)
     comparison = Operation(comparison_calls.comparison)
     cancel_comparison = Operation(comparison_calls.cancel_comparison)

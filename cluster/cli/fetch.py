@@ -27,6 +27,7 @@ class FetchFormat(StrEnum):
     json = "json"
     jsonl = "jsonl"
     csv = "csv"
+    xlsx = "xlsx"
     parquet = "parquet"
     pdf = "pdf"
 
@@ -36,6 +37,7 @@ _RANKINGS = _REPORTS | {FetchFormat.csv: "text/csv"}
 _TABLES: "dict[FetchFormat, ResultsFormat]" = {
     FetchFormat.jsonl: "jsonl",
     FetchFormat.csv: "csv",
+    FetchFormat.xlsx: "xlsx",
     FetchFormat.parquet: "parquet",
 }
 _USUAL = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
@@ -50,7 +52,7 @@ def fetch(
         typer.Option(
             "--format",
             help="May be repeated. html, md, json: each report; pdf: each on two pages, and a batch's dossier; "
-            "jsonl, csv, parquet: a batch's table; csv: a ranking.",
+            "jsonl, csv, xlsx, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
     profile: WithProfile = PROFILES[0],

@@ -36,6 +36,7 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -96,6 +97,7 @@ class Services:
     opinions: PgOpinions
     decisions: PgDecisions
     remarks: PgRemarks
+    call_details: PgCallDetails
     usage: PgUsage
     tables: PgCallTables
     figures: PgReportFigures

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from assayer.models import Absent, FlagKind, Frozen, Report
 from assayer.models.base import Dollars
-from assayer.reports.escaping import cell
+from assayer.reports.escaping import cell, one_line
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
 from orchestrator.jobs.submissions import BatchRow
@@ -23,6 +23,7 @@ __all__ = [
     "as_csv",
     "as_json_line",
     "as_parquet",
+    "as_xlsx",
     "flat_result",
     "rows_in_order",
 ]
@@ -31,6 +32,8 @@ ResultRow: TypeAlias = BatchRow | RejectedRow
 RowState: TypeAlias = JobState | Literal["refused"]
 """`refused`: the row holds no usable idea, so there is no evaluation."""
 
+_MOST_IN_A_CELL = 32_000
+"""Characters: what Excel opens."""
 _SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
 
@@ -199,6 +202,40 @@ def as_csv(results: Sequence[FlatResult]) -> str:
     for result in results:
         table.writerow(cell(one) if isinstance(one, str) else one for one in _values(result, parts))
     return "\ufeff" + text.getvalue()
+
+
+def as_xlsx(results: Sequence[FlatResult]) -> bytes:
+    """Every text is stored as text, so that no cell is a formula; numbers are numbers. The first line stays in sight,
+    and filters are on."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    parts = _parts(results)
+    names = _columns(parts)
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("Results")
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = f"A1:{_column_letter(len(names))}{len(results) + 1}"
+
+    def stored(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
+        made.data_type = "s"  # whatever it begins with
+        return made
+
+    sheet.append([stored(name) for name in names])
+    for result in results:
+        sheet.append([stored(value) for value in _values(result, parts)])
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _column_letter(number: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return get_column_letter(number)
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:

@@ -1,5 +1,6 @@
 """`/console/proposals`: one proposal beside its report, and two to four of them side by side."""
 
+from collections import defaultdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -21,6 +22,7 @@ from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
+from orchestrator.reviewing.models import PointJudgement
 
 __all__ = ["router"]
 
@@ -37,6 +39,11 @@ async def proposal(
     services: ServicesDependency,
 ) -> Response:
     job, report = await _found(services, who.tenant, id)
+    sees = who.may("see the panel")
+    judged = await services.opinions.judgements(who.tenant, job.id) if sees else []
+    judgements = defaultdict[str, list[PointJudgement]](list)
+    for one in judged:
+        judgements[one.point].append(one)
     return page_response(
         "proposal.html",
         request,
@@ -45,7 +52,11 @@ async def proposal(
         report=report,
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        remarks=await services.remarks.of(who.tenant, job.id) if who.may("see the panel") else None,
+        remarks=await services.remarks.of(who.tenant, job.id) if sees else None,
+        opinions=await services.opinions.of(who.tenant, evaluation=job.id) if sees else None,
+        judgements=judgements,
+        override=await services.decisions.override_of(who.tenant, job.id) if sees else None,
+        sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
     )
 

@@ -46,6 +46,9 @@ class NewBatch(Frozen):
     rejected: tuple[RejectedRow, ...] = ()
     open: bool = False
     """More rows will follow: it has not finished, even when all of its jobs have ended."""
+    tags: tuple[str, ...] = ()
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers."""
 
 
 class MoreRows(Frozen):

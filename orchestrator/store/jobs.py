@@ -95,6 +95,7 @@ _BATCHES = """
         SELECT * FROM batches
         WHERE tenant = $1 AND ($2::text IS NULL OR id = $2)
           AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::text))
+          AND ($6::text IS NULL OR $6 = ANY(tags))
         ORDER BY created_at DESC, id DESC LIMIT $5
     ) AS batches
     CROSS JOIN LATERAL (
@@ -225,12 +226,14 @@ class PgJobs:
         return await self._database.run(work)
 
     async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
-        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1)
+        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None)
         return _batch(rows[0]) if rows else None
 
-    async def batches(self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50) -> Sequence[BatchStatus]:
+    async def batches(
+        self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None
+    ) -> Sequence[BatchStatus]:
         """The newest first."""
-        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit)
+        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
         return [_batch(row) for row in rows]
 
     async def batch_rows(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
@@ -270,10 +273,11 @@ def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at")
+    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at", "opinions_due")
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return BatchStatus(
         **{name: row[name] for name in names},
+        tags=tuple(row["tags"]),
         cost_usd=None if row["unpriced"] else row["known_cost_usd"],
         rejected=_REJECTED.validate_json(row["rejected"]),
         counts=dict(counts),

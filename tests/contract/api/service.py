@@ -47,6 +47,7 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -116,6 +117,7 @@ class Service:
             opinions=PgOpinions(database, audit_log),
             decisions=PgDecisions(database, audit_log),
             remarks=PgRemarks(database, audit_log),
+            call_details=PgCallDetails(database, audit_log),
             sessions=PgSessions(database, AccessSettings()),
             sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
             identity_providers={},
