@@ -21,7 +21,7 @@ from index import Corpus
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
 from workers.llm import LlmSettings
@@ -86,7 +86,7 @@ async def _database(settings: Settings) -> Finding:
 
 def _corpus(settings: Settings) -> Finding:
     try:
-        corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+        corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
         return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
