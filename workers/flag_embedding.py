@@ -5,7 +5,6 @@ called: they pad a text by its company, so that its last bits change, try smalle
 start processes (docs/adr/0040-flagembedding-loads-we-compute.md). Importing this module imports neither it nor torch.
 """
 
-import importlib
 import logging
 import sys
 import warnings
@@ -19,7 +18,7 @@ from typing import Any
 from assayer.errors import ConfigurationError
 from workers.torch_runtime import first_line, import_torch
 
-__all__ = ["INSTALL_BGE", "import_flag_embedding", "load_model", "model_folder"]
+__all__ = ["INSTALL_BGE", "import_flag_embedding", "load_model", "model_folder", "require_flag_embedding"]
 
 INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
@@ -27,21 +26,26 @@ _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
 """Of a model's repository: the same weights for other libraries, 2.3 GB of bge-m3's."""
 
 
-def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
-    """torch and FlagEmbedding. Raises ConfigurationError that says which `work` needs them."""
+def require_flag_embedding(work: str) -> None:
+    """Imports nothing. Raises ConfigurationError that says which `work` needs it."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
+
+
+def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
+    """torch and FlagEmbedding. Raises ConfigurationError that says which `work` needs them."""
+    require_flag_embedding(work)
     torch, _ = import_torch(work, "transformers", threads=threads)
     try:
         with _removed_module(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what its training half imports
-            library = importlib.import_module("FlagEmbedding")
+            import FlagEmbedding
     except (ImportError, RuntimeError) as error:
         raise ConfigurationError(
             f"FlagEmbedding cannot be imported: {first_line(error)}",
             "It does not fit the installed transformers. " + INSTALL_BGE,
         ) from error
-    return torch, library
+    return torch, FlagEmbedding
 
 
 @contextmanager

@@ -79,7 +79,8 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
         "References": f"known for {total('with_references'):,} papers",
         "Base graph": _graph_row(segments),
-        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions",
+        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
+        + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
         "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
     }

@@ -214,7 +214,6 @@ async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma:
     from transformers import AutoTokenizer, Gemma2Config, Gemma2ForCausalLM
 
     tokenizer = AutoTokenizer.from_pretrained(gemma)
-    sizes = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 1}
     config = Gemma2Config(
         vocab_size=len(tokenizer),
         head_dim=16,
@@ -222,7 +221,10 @@ async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma:
         pad_token_id=1,
         initializer_range=0.3,
         final_logit_softcapping=0.02,
-        **sizes,
+        hidden_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        num_key_value_heads=1,
     )
     model: Any = Gemma2ForCausalLM(config)
     model.save_pretrained(tmp_path)

@@ -20,7 +20,7 @@ from workers.embedding.settings import EmbedderSettings
 from workers.flag_embedding import import_flag_embedding, load_model, model_folder
 from workers.torch_runtime import choose_device, choose_dtype
 
-__all__ = ["BgeM3Model", "WeighedText"]
+__all__ = ["BgeM3Model", "WeighedText", "folder_with_heads"]
 
 _SETTING = "ASSAYER_EMBEDDER__MODEL"
 _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
@@ -100,7 +100,7 @@ class BgeM3Model:
             return
         settings = self._settings
         torch, library = import_flag_embedding("Embedding with bge-m3", settings.threads)
-        folder = _with_heads(settings.model)
+        folder = folder_with_heads(settings.model)
         device = choose_device(settings.device, torch)
         dtype = choose_dtype(settings.precision, device, torch)
 
@@ -126,7 +126,7 @@ class BgeM3Model:
         self._model = model.to(device).eval()
 
 
-def _with_heads(name: str) -> Path:
+def folder_with_heads(name: str) -> Path:
     """The model's folder. Raises ConfigurationError where a head is missing: FlagEmbedding would make one of random
     numbers, and say so in no place that anybody reads."""
     folder = model_folder(name, _SETTING)

@@ -18,7 +18,7 @@ from workers.reranking.cross_encoder import QueryTextPair
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype
 
-__all__ = ["LlmRerankingModel"]
+__all__ = ["LlmRerankingModel", "language_model_folder"]
 
 _SETTING = "ASSAYER_RERANKER__MODEL"
 _WIDTH_STEP = 64
@@ -99,7 +99,7 @@ class LlmRerankingModel:
             return
         settings = self._settings
         torch, library = import_flag_embedding("Reranking with a language model", settings.threads)
-        folder = _of_a_language_model(self._name)
+        folder = language_model_folder(self._name)
         device = choose_device(settings.device, torch)
         dtype = choose_dtype(settings.precision, device, torch)
         flag = load_model(
@@ -137,7 +137,7 @@ class LlmRerankingModel:
             )
 
 
-def _of_a_language_model(name: str) -> Path:
+def language_model_folder(name: str) -> Path:
     """The model's folder. Raises ConfigurationError for another kind: FlagEmbedding would give a cross-encoder an
     output layer of random numbers."""
     folder = model_folder(name, _SETTING)
