@@ -51,7 +51,7 @@ from benchmarks.quality.readings.part import readings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from benchmarks.quality.venue_scores.part import venue_scores
 from cluster.settings_loading import load_settings
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 
 __all__ = ["main"]
 
@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         graded = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
         settings = stack.enter_context(settings_for(asked.judge, options.out, options.latency, graded))
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
         given = Given(asked, settings, embedder, vectorise, options.rounds, options)
         for line in _PARTS[options.part](given):

@@ -35,6 +35,7 @@ class LazyCommand(TyperCommand):
 
 
 EXTRAS = {
+    "FlagEmbedding": "bge",
     "anyio": "mcp",
     "authlib": "service",
     "cryptography": "service",
