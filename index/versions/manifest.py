@@ -27,6 +27,7 @@ from index.segments.segment import SegmentEntry
 __all__ = [
     "FORMAT",
     "MANIFEST",
+    "SEAL_FILE",
     "CorpusChanges",
     "Manifest",
     "RejectionCount",
@@ -50,7 +51,7 @@ _CONSTANTS = (
 FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
 """Changes by itself with the constants."""
 MANIFEST = "manifest.json"
-_SEAL_FILE = "manifest.json.sha256"
+SEAL_FILE = "manifest.json.sha256"
 
 
 class RejectionCount(Frozen):
@@ -178,7 +179,7 @@ def write_sealed(manifest: SealedManifest, directory: Path) -> None:
     """With its checksum beside it."""
     written = (manifest.model_dump_json(indent=1) + "\n").encode()
     (directory / MANIFEST).write_bytes(written)
-    (directory / _SEAL_FILE).write_text(_seal_line(written), "ascii")
+    (directory / SEAL_FILE).write_text(_seal_line(written), "ascii")
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
@@ -204,7 +205,7 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
 
 def _is_sealed(directory: Path, written: bytes) -> bool:
     try:
-        return (directory / _SEAL_FILE).read_text("ascii") == _seal_line(written)
+        return (directory / SEAL_FILE).read_text("ascii") == _seal_line(written)
     except (OSError, UnicodeDecodeError):
         return False
 
