@@ -22,7 +22,7 @@ _GRAMMAR = frozenset(
 
 @lru_cache(maxsize=2_048)
 def content_words(text: str) -> frozenset[str]:
-    """In lower case, each once; numbers are among them. Every point of a report is compared with the same statements."""
+    """In lower case, each once; numbers are among them. Points of a report are compared with the same statements."""
     words = _WORD.findall(text.casefold())
     return frozenset(word for word in words if word not in _GRAMMAR and (len(word) > 2 or word[0].isdigit()))
 
