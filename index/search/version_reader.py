@@ -309,7 +309,7 @@ class VersionReader:
         """Whether a paper passes, and is not hidden."""
         segment, row = self._segment_row(unit)
         allowed = segment.row_filter(_column_filters(filters))
-        passes = row < allowed.rows and (allowed.mask is None or bool(allowed.mask[row]))
+        passes = bool(allowed.allows(np.array([row]))[0])
         return passes and (not filters.without or segment.store.id(row) not in filters.without)
 
     def count_passing(self, filters: Filters) -> int:

@@ -119,8 +119,7 @@ class Segment:
         """Of ascending rows those that pass, the newest first, undated ones last; `without` is left to the caller."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
-        if allowed.mask is not None:
-            rows = rows[allowed.mask[rows]]
+        rows = rows[allowed.allows(rows)]
         dated = int(np.searchsorted(rows, self.store.dated))
         newest = np.concatenate([rows[:dated][::-1][:limit], rows[dated:][::-1]])[:limit]
         return newest.astype(np.int64)
@@ -150,7 +149,7 @@ class Segment:
     def _passage_row_filter(self, filters: Filters) -> RowFilter:
         papers = self.row_filter(filters)
         rows = int(np.searchsorted(self.passage_locations[:, 0], papers.rows))
-        return RowFilter(rows, None if papers.mask is None else papers.mask[self.passage_locations[:, 0]])
+        return RowFilter(rows, None if papers.bits is None else papers.allows(self.passage_locations[:rows, 0]))
 
     def _naming_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
         wanted = [name.lower() for name in names]
