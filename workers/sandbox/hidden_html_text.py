@@ -179,7 +179,8 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
 
 
 def _is_folded_away(around: etree._Element | None, element: etree._Element | None = None) -> bool:
-    """Whether a click, or a search in the page, shows what is in there. Readers do click: what is folded away counts, unless it gives orders."""
+    """Whether a click, or a search in the page, shows what is in there. Readers do click: what is folded away counts,
+    unless it gives orders."""
     if element is not None and element.get("hidden") == "until-found":
         return True
     return (
