@@ -72,8 +72,8 @@ def main() -> None:
     much = [(name, one) for name, one in told if one.is_too_much]
     said = sum(one.whole >= _LEAST_SECONDS for _, one in told)
     print(
-        f"{len(found)} readers, {len(told):,} texts of {asked.characters:,} characters and of half as many; {said:,} took "
-        f"long enough to say; {len(much)} took more than {_MOST_TIMES:g} times as long over the whole.\n"
+        f"{len(found)} readers, {len(told):,} texts of {asked.characters:,} characters and of half as many; {said:,} "
+        f"took long enough to say; {len(much)} took more than {_MOST_TIMES:g} times as long over the whole.\n"
     )
     slowest = sorted(told, key=lambda pair: -pair[1].whole)[:_SHOWN]
     for title, rows in (("Too much", much), ("Slowest", slowest)):

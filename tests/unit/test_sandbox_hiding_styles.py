@@ -29,6 +29,10 @@ HIDING = (
     "filter:opacity(1%)",
     "filter:blur(50px)",
     "zoom:0",
+    "zoom:0.05",
+    "rotate:x 90deg",
+    "rotate:y 0.25turn",
+    "zoom:4%;font-size:30px",
     "scale:0",
     "scale:0 1",
     "translate:-9999px",
@@ -117,6 +121,11 @@ SHEETS = (
     "html .x{display:none!important}",
 )
 SHOWN = (
+    "zoom:0.8",
+    "rotate:x 20deg",
+    "rotate:90deg",
+    "zoom:normal",
+    "zoom:150%",
     "color:hsl(0 0% 20%)",
     "--c:black;color:var(--c)",
     "color:var(--none, #333)",

@@ -48,7 +48,9 @@ class _TextStyle:
 
     visible: bool = True
     size: float = 16.0
-    """Pixels."""
+    """Pixels, before `zoom`."""
+    zoom: float = 1.0
+    """Of all elements around together."""
     spacing: float = 0.0
     """Between letters, over their size."""
     colour: Colour = _BLACK
@@ -63,7 +65,7 @@ class _TextStyle:
     def hides(self) -> HtmlHiding | None:
         if not self.visible or self.colour[3] * self.share < _FAINT:
             return "invisible"
-        if self.size < _TINY or self.spacing <= _SQUEEZED:
+        if self.size * self.zoom < _TINY or self.spacing <= _SQUEEZED:
             return "tiny"
         if self.ground and (_alike(self.colour, self.ground) or self._blends_into(self.ground)):
             return "of the colour behind it"
@@ -177,7 +179,10 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
 
 
 def _is_folded_away(around: etree._Element | None, element: etree._Element | None = None) -> bool:
-    """Whether a click shows what is in there. Readers do click: what is folded away counts, unless it gives orders."""
+    """Whether a click, or a search in the page, shows what is in there. Readers do click: what is folded away counts,
+    unless it gives orders."""
+    if element is not None and element.get("hidden") == "until-found":
+        return True
     return (
         around is not None
         and around.tag == "details"
@@ -218,6 +223,8 @@ def _text_style(element: etree._Element, style: Mapping[str, str], above: _TextS
         look = replace(look, visible=True)
     if size := style.get("font-size"):
         look = replace(look, size=_size(size, above.size))
+    if zoom := number_of(style.get("zoom", "")):
+        look = replace(look, zoom=above.zoom * zoom)
     if spacing := length_of(style.get("letter-spacing", ""), font=look.size):
         look = replace(look, spacing=spacing / max(look.size, 1.0))
     said = style.get("-webkit-text-fill-color") or style.get("color") or _attribute(element)
