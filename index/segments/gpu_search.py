@@ -26,6 +26,8 @@ _MORE_THAN_EXPECTED = 1.5
 """Candidates fetched, against as many as it takes where hidden rows are spread evenly."""
 _FEWEST_ROWS = 131_072
 """On each GPU: fewer are multiplied sooner than a second one is asked."""
+_MOST_NUMBERS = 2**31 - 1
+"""In a stretch, so that none of its places needs more than 32 bits."""
 _NEXT = count()
 """So that not all small parts come to lie on the first GPU."""
 
@@ -39,11 +41,13 @@ class _Part(NamedTuple):
 
 
 class GpuVectors:
-    """The vectors of an index, two bytes a number, in stretches, each on one GPU."""
+    """The vectors of an index, two bytes a number, in stretches, each on one GPU; a GPU may have several."""
 
-    def __init__(self, vectors: Vectors, gpus: Gpus, fewest_rows: int = _FEWEST_ROWS) -> None:
+    def __init__(
+        self, vectors: Vectors, gpus: Gpus, fewest_rows: int = _FEWEST_ROWS, most_numbers: int = _MOST_NUMBERS
+    ) -> None:
         """Raises ConfigurationError where there is not enough memory."""
-        parts = max(1, min(gpus.count, len(vectors) // max(1, fewest_rows)))
+        parts = max(1, min(gpus.count, len(vectors) // fewest_rows), math.ceil(vectors.size / most_numbers))
         bounds = np.linspace(0, len(vectors), parts + 1).astype(int).tolist()
         first = next(_NEXT)
         self._gpus = gpus

@@ -158,6 +158,15 @@ def test_few_rows_lie_on_one_gpu_and_the_next_few_on_the_next() -> None:
     assert sorted(cards.given) == [(gpu, FEWEST) for gpu in range(3)]
 
 
+def test_no_stretch_has_more_numbers_than_it_may(folder: Path) -> None:
+    cards = _Counted(2)
+    here, there = exact_index(folder), exact_index(folder)
+    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, most_numbers=1_999 * DIMENSIONS)
+    assert sorted(cards.given) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
+    (one, *_), (other, *_) = (each.nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
+    assert one.rows.tolist() == other.rows.tolist()
+
+
 @pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
 def test_file_is_that_of_the_cpu_where_the_cpu_assigns(kind: ApproximateIndexKind, tmp_path: Path) -> None:
     made = {}
