@@ -19,6 +19,8 @@ from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.settings import Settings
 from index import Corpus
+from index.faiss_build import faiss_packages, load_faiss
+from index.segments.gpus import open_gpus
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
@@ -60,6 +62,7 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     for finding in _flag_embedding(settings):
         yield finding
     yield _corpus(settings)
+    yield _faiss(settings)
     yield await _language_model(settings)
     if settings.llm is not None and settings.llm.batch.enabled:
         yield await _batches(settings.llm)
@@ -115,6 +118,19 @@ def _corpus(settings: Settings) -> Finding:
     except AssayerError as error:
         return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
+
+
+def _faiss(settings: Settings) -> Finding:
+    try:
+        module, gpus = load_faiss(), open_gpus(settings.corpus.device)
+    except ConfigurationError as error:
+        return Finding("FAISS", "broken", str(error))
+    where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
+    installed = faiss_packages()
+    if len(installed) > 1:
+        text = f"{' and '.join(installed)} are both installed and bring the same module: keep one of them."
+        return Finding("FAISS", "broken", text)
+    return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
 
 
 async def _language_model(settings: Settings) -> Finding:

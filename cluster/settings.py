@@ -84,7 +84,8 @@ class CorpusSettings(Frozen):
     path: Path | None = None
     """Directory of the corpus; `corpus` in the data directory when not given."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where vectors are searched: on a graphics processor all of them lie in its memory, two bytes a number."""
+    """`cuda`: all vectors lie in the memory of GPUs, two bytes a number, and are searched there exactly; large indexes
+    are trained there when a corpus is built or updated."""
 
 
 class EvaluationSettings(Frozen):

@@ -29,7 +29,7 @@ from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.corpus_queries import CorpusQueries, ReaderHandle, WholeCorpusQueries
 from index.search.hybrid_search import Query, WeighedQuery
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device
 from index.segments.paper_store import SOURCE
 from index.segments.passages import paper_text, split_passages
 from index.shards.sharded_queries import ShardedCorpusQueries
@@ -68,11 +68,11 @@ class Corpus:
         embedder: Embedder,
         version: str | None = None,
         proofs: VerificationCache | None = None,
-        device: str = CPU,
+        device: Device = "cpu",
     ) -> "Corpus":
         """Opens a version on this machine, by default the current one. Raises CorpusError when it is not there, when a
         file has changed since it was written, or when it was built with another embedding model; ConfigurationError
-        when there is no such device."""
+        where there is no GPU to search on, or no room in its memory."""
         whole = describe_corpus(directory, version)
         check_embedder(whole, embedder, directory)
         with ExitStack() as stack:

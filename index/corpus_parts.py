@@ -10,7 +10,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from index.corpus_fit import FitCalibration
 from index.search.corpus_queries import LocalReader
 from index.search.version_reader import VersionReader
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device
 from index.shards.shard_store import ShardStore, is_sharded
 from index.versions.manifest import read_manifest
 from index.versions.verification_cache import VerificationCache
@@ -63,7 +63,7 @@ class CorpusPart:
 
     @classmethod
     def open(
-        cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: str = CPU
+        cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
     ) -> "CorpusPart":
         """Raises CorpusError when the version has been removed, or a file has changed since it was written."""
         with ExitStack() as stack:

@@ -26,6 +26,7 @@ from index.building.update import Delta, StageTime, Stopwatch, read_delta, updat
 from index.building.version_builder import BuildOptions
 from index.content_reader import ContentReader
 from index.disk_access import explained_disk_errors, folder_lock
+from index.segments.gpus import open_gpus
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
 from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, count_rejections, read_manifest
@@ -139,6 +140,7 @@ class NightlyUpdate:
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
     ) -> NightlyRun:
+        open_gpus(self.options.device)  # refused now, and not when all is embedded
         with watch.stage("fetch"):
             rejected = await fetch()
         with folder_lock(self.folder):  # what ingest adds meanwhile would be removed without having been applied

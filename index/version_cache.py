@@ -12,7 +12,7 @@ from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
 from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device
 from index.versions.verification_cache import VerificationCache
 
 __all__ = ["CorpusVersionCache", "VersionCache"]
@@ -148,7 +148,7 @@ class CorpusVersionCache(VersionCache[Corpus]):
         proofs: VerificationCache | None = None,
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = _IDLE_SECONDS,
-        device: str = CPU,
+        device: Device = "cpu",
         origin: CorpusOrigin | None = None,
     ) -> None:
         """`origin` where the versions come from elsewhere into the directory."""

@@ -157,7 +157,7 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
             f"The corpus in {directory} is in shards.",
             "Give their number with --shards, or another ASSAYER_CORPUS__PATH.",
         )
-    options = BuildOptions(embed_anew=embed_anew)
+    options = BuildOptions(embed_anew=embed_anew, device=settings.corpus.device)
     with _embedding_bar(console) as progress:
         summary = (
             await build_corpus(paths, directory, embedder, progress, options)
@@ -177,20 +177,21 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
 async def _update(
     paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
 ) -> None:
-    from index import is_sharded, read_delta, update_corpus, update_shards
+    from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
     from workers.embedding.local_embedder import local_embedder
 
     started = time.monotonic()
     directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
+    options = BuildOptions(device=settings.corpus.device)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
     with _embedding_bar(console) as progress:
         if is_sharded(directory):
-            whole = await update_shards(delta, directory, embedder, progress)
+            whole = await update_shards(delta, directory, embedder, progress, options)
             now: Manifest | ShardedManifest = whole.manifest
             done = whole.changes if whole.published else None
         else:
-            summary = await update_corpus(delta, directory, embedder, progress)
+            summary = await update_corpus(delta, directory, embedder, progress, options)
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
     if done is None:
         console.print(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")

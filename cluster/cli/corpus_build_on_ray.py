@@ -71,6 +71,7 @@ def build_on_ray(
             share=EmbeddingResources(processes=processes, cpus=cpus, gpus=gpus),
             shards=shards,
             embed_anew=embed_anew,
+            device=settings.corpus.device,
         )
         stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
         console = SafeConsole(highlight=False)

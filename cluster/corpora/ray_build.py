@@ -21,12 +21,14 @@ from pydantic import Field
 from ray.data import ActorPoolStrategy, DataContext
 from ray.exceptions import RayTaskError
 
+from assayer.errors import ConfigurationError
 from assayer.models import Frozen
 from assayer.ports import LexicalEmbedder
 from index import BuildOptions, BuildSummary, build_corpus
 from index.building.vector_store import VectorStore, lookup_embedder, vector_file_key
 from index.records.parquet_records import RecordWithVector
 from index.records.record_sources import RecordReader, source_files
+from index.segments.gpus import Device, open_gpus
 from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
@@ -68,6 +70,8 @@ class RayBuildPlan(Frozen):
     shards: int | None = Field(default=None, ge=1)
     """None: a corpus that is one."""
     embed_anew: bool = False
+    device: Device = "cpu"
+    """Which trains large indexes: with `cuda` each shard's task has a GPU of its own."""
 
 
 _READER_CPUS = 0.1
@@ -206,8 +210,9 @@ class RayBuildResult(NamedTuple):
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
     """Within a cluster. The version is the one that a build in one process publishes. Raises as that does."""
+    await _find_gpus(wanted)  # refused now, and not when all is embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
-    options = BuildOptions(embed_anew=wanted.embed_anew)
+    options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
     with closing(local_embedder(wanted.embedder)) as model:
         embedder = lookup_embedder(model, VectorStore(wanted.vectors).known(stored.keys))
         if wanted.shards is None:
@@ -220,6 +225,27 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
     return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, many.already_built)
 
 
+async def _find_gpus(wanted: RayBuildPlan) -> None:
+    """Where indexes will be trained. Raises ConfigurationError."""
+    if wanted.shards is None:
+        open_gpus(wanted.device)
+    elif wanted.device == "cuda":
+        if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]
+            raise ConfigurationError(
+                "No node of this Ray cluster has a GPU, and large indexes are to be trained on them.",
+                "Set ASSAYER_CORPUS__DEVICE=cpu, or give the cluster nodes with GPUs.",
+            )
+        try:
+            await _look_for_gpus.options(num_gpus=1).remote(wanted.device)
+        except RayTaskError as error:
+            raise original_error(error) from None
+
+
+@ray.remote(num_cpus=0)
+def _look_for_gpus(device: Device) -> None:
+    open_gpus(device)
+
+
 class _ShardTasks(NamedTuple):
     """One for each shard, as many at once as the cluster has room for."""
 
@@ -229,7 +255,8 @@ class _ShardTasks(NamedTuple):
     async def build(
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
-        begun = [_build_shard.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
+        build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
+        begun = [build.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
         try:
             return await asyncio.gather(*begun)
         except RayTaskError as error:

@@ -38,6 +38,7 @@ def build(args: ReplicaConfig) -> Application:
         raise ConfigurationError(
             "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
         )
+    _check_gpus_of_search(settings)
     config = ReplicaConfig(profile=args.profile, serving=serving)
     pools = _pools(settings, config)
     evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
@@ -48,6 +49,26 @@ def build(args: ReplicaConfig) -> Application:
     return _deployed("ingress", front, serving.ingress, serving).bind(
         config, evaluator, pools.get("index", ()), pools.get("embedder"), batch
     )
+
+
+def _check_gpus_of_search(settings: Settings) -> None:
+    """A process of a pool that asks for no GPU sees none. Raises ConfigurationError."""
+    serving = settings.serving
+    if settings.corpus.device == "cpu":
+        return
+    searching = (
+        {"index": serving.index}
+        if serving.index.replicas
+        else {name: getattr(serving, name) for name in EVALUATOR_POOLS}
+    )
+    for name, pool in searching.items():
+        if pool.wanted and not pool.gpus:
+            raise ConfigurationError(
+                f"The corpus is to be searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), and the pool {name}, which "
+                "searches it, asks for none.",
+                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5, or its gpus in the Serve file, or "
+                "ASSAYER_CORPUS__DEVICE=cpu.",
+            )
 
 
 def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:

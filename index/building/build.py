@@ -11,6 +11,7 @@ from index.building.text_embedding import OnProgress, RecordVectors, TextEmbeddi
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explained_disk_errors
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
+from index.segments.gpus import open_gpus
 from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
@@ -36,9 +37,10 @@ async def build_corpus(
     """Publishes a new version, or leaves the directory's version as it is.
 
     Raises InputError for sources that cannot be used, CorpusError for a directory that cannot be written or
-    that another process builds in, ConfigurationError when the embedder's model is missing.
+    that another process builds in, ConfigurationError when the embedder's model or a GPU is missing.
     """
     versions, chosen = VersionStore(directory), options or BuildOptions()
+    open_gpus(chosen.device)  # refused now, and not when all is embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)

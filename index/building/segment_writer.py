@@ -18,6 +18,7 @@ from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
 from index.segments.content_graph import write_content_graph
 from index.segments.content_readings import NOTHING_READ, ContentReadings
+from index.segments.gpus import Gpus
 from index.segments.lexical_index import write_lexical_index
 from index.segments.lexical_rows import LexicalSpool
 from index.segments.paper_keys import write_paper_keys
@@ -52,9 +53,10 @@ async def write_segment(
     embedding: TextEmbedding,
     exact_up_to: int,
     readings: ContentReadings = NOTHING_READ,
+    gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """`batches` as `write_papers` expects them. Memory does not grow with the papers, except for the locations of their
-    passages, some tens of bytes each."""
+    """`batches` as `write_papers` expects them; `gpus` train large indexes. Memory does not grow with the papers,
+    except for the locations of passages, some tens of bytes each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
@@ -73,7 +75,7 @@ async def write_segment(
             with LexicalSpool(directory / f"{name}.weights") as spool:
                 await embedding.fill(vectors, texts, spool)
                 await asyncio.to_thread(write_lexical_index, directory / name, spool)
-        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to)
+        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to, gpus=gpus)
 
     papers = await index(PAPERS_FOLDER, len(store), (one.text for one in paper_texts(store)))
     passages = None

@@ -27,6 +27,7 @@ from index.disk_access import explained_disk_errors
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
 from index.search.version_reader import VersionReader
+from index.segments.gpus import open_gpus
 from index.segments.paper_store import record_digest
 from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
@@ -125,9 +126,11 @@ async def update_corpus(
 ) -> UpdateSummary:
     """Publishes a new version, or keeps the current one where nothing has changed. The manifest records the changes.
     Raises what `accept` raises, and CorpusError when there is no corpus, when it is damaged, built with another
-    model, being built by another process, or cannot be written; the current version then stays."""
+    model, being built by another process, or cannot be written, and ConfigurationError when a GPU is missing; the
+    current version then stays."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
+    open_gpus((options or BuildOptions()).device)  # refused now, and not when all is embedded
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)

@@ -26,6 +26,7 @@ from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id
 from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import ContentGraph
 from index.segments.content_readings import READINGS_FILE, ContentReadings
+from index.segments.gpus import Device, Gpus, open_gpus
 from index.segments.passages import IndexedText, paper_texts, passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
@@ -50,6 +51,8 @@ class BuildOptions(Frozen):
     evaluation resumes with its version as long as it is there."""
     embed_anew: bool = False
     """Ignore the vectors that came with records."""
+    device: Device = "cpu"
+    """Which trains large indexes and deals rows to their lists."""
     readings: Path | None = None
     """Names and claims that a language model read; those of the corpus's own directory where it is None."""
 
@@ -85,6 +88,11 @@ class VersionBuilder:
     embedding: TextEmbedding
     options: BuildOptions
 
+    @property
+    def gpus(self) -> Gpus | None:
+        """Raises ConfigurationError."""
+        return open_gpus(self.options.device)
+
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
         """Sorted by date and split into segments. An intact segment that an interrupted build left is reused."""
         with self.versions.scratch_directory() as directory:
@@ -111,7 +119,9 @@ class VersionBuilder:
         if found is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
-                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to, readings)
+                written = await write_segment(
+                    batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
+                )
                 weighed = self.embedding.lexical is not None
                 found = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
                 (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")

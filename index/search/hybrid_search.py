@@ -19,6 +19,7 @@ from assayer.models import Filters
 from assayer.ports import LexicalWeights, Vectors
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates
 from index.segments.bm25_index import Bm25Index, Bm25Matches
+from index.segments.gpus import Gpus
 from index.segments.lexical_index import LexicalIndex, LexicalMatches
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment
 from index.segments.vector_index import VectorMatches
@@ -73,12 +74,12 @@ class HybridSearch:
     def _segment_by_ordinal(self) -> dict[int, int]:
         return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
 
-    def move_to(self, device: str) -> None:
+    def move_to(self, gpus: Gpus) -> None:
         """All vectors. Raises ConfigurationError."""
         for segment in self._segments:
             for index in (segment.papers, segment.passages):
                 if index is not None:
-                    index.move_to(device)
+                    index.move_to(gpus)
 
     def nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]

@@ -22,6 +22,7 @@ from index.search.hybrid_search import HybridSearch, Query
 from index.search.query_batching import batchable
 from index.segments.citation_graph import DatedUnit, newest_first
 from index.segments.content_graph import name_keys
+from index.segments.gpus import Gpus
 from index.segments.paper_keys import keys_of_work
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.passages import ABSTRACT, split_passages
@@ -56,9 +57,9 @@ class VersionReader:
         ]
         return cls(segments, directory / BM25_FOLDER)
 
-    def move_to(self, device: str) -> None:
+    def move_to(self, gpus: Gpus) -> None:
         """All vectors. Raises ConfigurationError."""
-        self._search.move_to(device)
+        self._search.move_to(gpus)
 
     def __len__(self) -> int:
         """Papers, hidden ones included."""

@@ -13,6 +13,7 @@ from index.building.version_builder import BuildOptions
 from index.disk_access import explained_disk_errors
 from index.records.parquet_records import RecordWithVector, RecordWriter
 from index.records.record_sources import RecordReader, RejectedLine, describe_source
+from index.segments.gpus import open_gpus
 from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
 from index.versions.manifest import count_rejections
@@ -44,6 +45,8 @@ async def build_shards(
     """As `index.build_corpus`, one shard after the other, or as `each` does it. Raises CorpusError also for a corpus
     with another number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
+    if each is None:
+        open_gpus(chosen.device)  # refused now, and not when all is dealt out
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), shards.build_lock(count):

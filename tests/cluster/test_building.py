@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assayer.errors import InputError
+from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
 from cluster.ray_cluster import corpus_build_cluster, private_environment
 from index import build_corpus, build_shards
@@ -100,6 +100,18 @@ def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) ->
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
     with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
+
+
+@pytest.mark.parametrize(
+    ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "knows no GPU|no GPU here")]
+)
+def test_a_build_that_is_to_train_on_gpus_is_refused_before_anything_is_embedded(
+    tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str
+) -> None:
+    plan = wanted(tmp_path, sources, shards).model_copy(update={"device": "cuda"})
+    with pytest.raises(ConfigurationError, match=why):
+        asyncio.run(build_on_ray(plan, silent))
+    assert not _files(tmp_path)
 
 
 def _kill_once_something_is_stored(tmp_path: Path) -> int:

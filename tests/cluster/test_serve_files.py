@@ -111,6 +111,32 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
+    ("serving", "without"),
+    [
+        ({}, "the pool index"),
+        ({"index": {"gpus": 0.5}}, None),
+        ({"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}}, None),
+        ({"index": {"replicas": 0}}, "the pool evaluator"),
+        (
+            {"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}},
+            "the pool batch_evaluator",
+        ),
+    ],
+)
+def test_pool_that_is_to_search_on_gpus_asks_for_some(
+    serving: dict[str, Any], without: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAYER_CORPUS__DEVICE", "cuda")
+    where = ReplicaConfig.model_validate({"serving": serving})
+    if without is None:
+        assert _built(where).deployments
+        return
+    with pytest.raises(ConfigurationError, match=without) as raised:
+        build(where)
+    assert "__GPUS=0.5" in raised.value.hint
+
+
+@pytest.mark.parametrize(
     ("serving", "why"),
     [
         ({"evaluator": {"replicas": 0}}, "no service without the evaluator"),

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -10,6 +11,7 @@ from typer.main import get_command
 from cluster.cli.corpus import app
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
+from tests.contract.manifests.network_reach import egress_peers
 from tests.contract.manifests.pod_rules import pod_problems
 from tests.contract.manifests.ray_rules import ray_problems
 from tests.contract.manifests.reference_rules import reference_problems
@@ -100,6 +102,41 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
     (ours, _) = of_kind(built, "PodMonitor")
     jobs = {pod.labels.get(ours["spec"]["jobLabel"]) for pod in pods_of(built) if pod.labels["assayer/part"] == "pools"}
     assert jobs == {"assayer"}, "the alerts ask for this job"
+
+
+@pytest.mark.parametrize("overlay", ["cpu", "gpu"])
+def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it(overlay: str) -> None:
+    built = build_folder(f"overlays/{overlay}")
+    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
+    assert endpoint.hostname is not None
+    _, namespace, _ = endpoint.hostname.split(".")
+    told = {pod.labels["assayer/part"]: pod for pod in pods_of(built)}
+    policies = of_kind(built, "NetworkPolicy")
+    open_to = {
+        part
+        for part, pod in told.items()
+        for peer in egress_peers(policies, pod)
+        if peer.get("namespaceSelector") == {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    }
+    assert open_to == {"pools"}
+    (way,) = (one for one in policies if one["metadata"]["name"] == "traces")
+    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [endpoint.port]
+    sources = {one["configMapRef"]["name"] for one in told["pools"].containers[0]["envFrom"] if "configMapRef" in one}
+    assert sources == {one["metadata"]["name"] for one in of_kind(built, "ConfigMap") if one["data"] == settings}
+
+
+@pytest.mark.parametrize("overlay", ["llm", "small", "kind"])
+def test_nothing_is_told_where_there_is_no_collector(overlay: str) -> None:
+    assert "OTEL_" not in yaml.safe_dump_all(list(build_folder(f"overlays/{overlay}")))
+
+
+def test_figures_alerts_dashboard_and_traces_come_together() -> None:
+    built = build_folder("overlays/cpu")
+    assert len(of_kind(built, "PodMonitor")) == 2
+    assert of_kind(built, "PrometheusRule")
+    assert [one for one in of_kind(built, "ConfigMap") if one["metadata"].get("labels", {}).get("grafana_dashboard")]
+    assert [one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "traces"]
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:
