@@ -24,7 +24,6 @@ from assayer.ports import LexicalEmbedder, LexicalWeights, Vectors, WeighedTexts
 from benchmarks.index.machine import machine
 from benchmarks.index.questions import first_half
 from index import VersionStore, build_corpus, read_manifest
-from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
 from index.records.record_sources import RecordReader
 from index.search.hybrid_ranking import QueryCandidates, fuse_scores
