@@ -79,14 +79,19 @@ async def measure(folder: Path, precision: Precision, threads: int, passages: in
         await embedder.embed(["w1"], "query")
         loaded = time.perf_counter() - started
         started, cpu = time.perf_counter(), time.process_time()
-        await embedder.embed_with_weights(texts(passages, 256), "passage")
+        together = await embedder.embed_with_weights(texts(passages, 256), "passage")
         wall, cpu = time.perf_counter() - started, time.process_time() - cpu
         waited = []
         for query in texts(3, 24):
             started = time.perf_counter()
             await embedder.embed_with_weights([query], "query")
             waited.append(time.perf_counter() - started)
+        alone = await embedder.embed_with_weights(texts(passages, 256)[-1:], "passage")
+    same = (alone.vectors[0] == together.vectors[-1]).all() and all(
+        np.array_equal(one, other) for one, other in zip(alone.lexical[0], together.lexical[-1], strict=True)
+    )
     return {
+        "same_bits_alone": bool(same),
         "load_seconds": round(loaded, 1),
         "passage_ms": round(1000 * wall / passages),
         "passage_cpu_ms": round(1000 * cpu / passages),

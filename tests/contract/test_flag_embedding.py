@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from assayer.ports import LexicalEmbedder
 from tests.contract.bge_models import SENTENCES, small_bge_m3, small_llm_reranker
 from tests.contract.reranking_model import small_model
 from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.hashing_embedder import HashingLexicalEmbedder
 from workers.embedding.lexical_embedder import BgeM3Embedder
 from workers.embedding.local_embedder import local_embedder
 from workers.embedding.settings import EmbedderSettings
@@ -104,12 +106,32 @@ async def test_vectors_are_those_of_sentence_transformers_so_that_a_corpus_of_ei
         )
 
 
-async def test_a_text_gets_the_same_bits_alone_and_in_company(embedder: BgeM3Embedder) -> None:
-    vectors, lexical = await embedder.embed_with_weights(TEXTS, "passage")
-    turned, others = await embedder.embed_with_weights(TEXTS[::-1], "passage")
+@pytest.fixture(scope="module", params=["float32", "bfloat16", "twin"])
+def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmbedder]:
+    """Whatever implements the port."""
+    if request.param == "twin":
+        yield HashingLexicalEmbedder()
+        return
+    with closing(BgeM3Embedder(embedder_settings(bge_m3, precision=request.param))) as made:
+        yield made
+
+
+async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalEmbedder) -> None:
+    vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
+    assert len(vectors) == len(lexical) == len(TEXTS)
+    for one in lexical:
+        assert (one.tokens.dtype, one.weights.dtype) == (np.int32, np.float32)
+        assert (np.diff(one.tokens) > 0).all()
+        assert (one.weights > 0).all()
+    assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
+
+
+async def test_a_text_gets_the_same_bits_alone_and_in_company(weigher: LexicalEmbedder) -> None:
+    vectors, lexical = await weigher.embed_with_weights(TEXTS, "passage")
+    turned, others = await weigher.embed_with_weights(TEXTS[::-1], "passage")
     assert (vectors == turned[::-1]).all()
     for place, text in list(enumerate(TEXTS))[::7]:
-        alone = await embedder.embed_with_weights([text], "passage")
+        alone = await weigher.embed_with_weights([text], "passage")
         assert (alone.vectors[0] == vectors[place]).all()
         for one in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
             assert (one.tokens == lexical[place].tokens).all()
@@ -180,10 +202,12 @@ async def test_a_long_query_and_a_long_text_are_cut_as_flag_embedding_cuts_them(
     )
 
 
-async def test_a_pair_gets_the_same_bits_alone_and_in_company(reranker: LocalReranker) -> None:
-    together = list(await reranker.score(SENTENCES[0], TEXTS))
-    assert list(await reranker.score(SENTENCES[0], TEXTS[::-1])) == together[::-1]
-    assert [(await reranker.score(SENTENCES[0], [text]))[0] for text in TEXTS[::7]] == together[::7]
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+async def test_a_pair_gets_the_same_bits_alone_and_in_company(gemma: Path, precision: str) -> None:
+    with closing(LocalReranker(reranker_settings(gemma, precision=precision))) as reranker:
+        together = list(await reranker.score(SENTENCES[0], TEXTS))
+        assert list(await reranker.score(SENTENCES[0], TEXTS[::-1])) == together[::-1]
+        assert [(await reranker.score(SENTENCES[0], [text]))[0] for text in TEXTS[::7]] == together[::7]
 
 
 async def test_half_precision_is_near(
@@ -232,7 +256,16 @@ async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma:
     assert "changes its logits after the last layer" in await refused(reranker_settings(tmp_path))
 
 
-def test_without_the_package_the_extra_is_named(bge_m3: Path, tmp_path: Path) -> None:
+def run_elsewhere(code: str) -> str:
+    """What a process of its own says of an error, without a way to the hub."""
+    variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=False, timeout=300, capture_output=True, text=True, env=variables
+    )
+    return ended.stderr
+
+
+def test_without_the_package_the_extra_is_named(bge_m3: Path) -> None:
     code = (
         "import asyncio, importlib.util, sys\n"
         "from workers import flag_embedding\n"
@@ -243,6 +276,19 @@ def test_without_the_package_the_extra_is_named(bge_m3: Path, tmp_path: Path) ->
         "assert 'torch' not in sys.modules\n"
         "asyncio.run(made.embed(['x'], 'query'))\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code], check=False, timeout=120, capture_output=True, text=True)
-    assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in ended.stderr
-    assert "pip install 'assayer[bge]'" in ended.stderr
+    said = run_elsewhere(code)
+    assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in said
+    assert "pip install 'assayer[bge]'" in said
+
+
+def test_a_model_that_is_on_a_hub_alone_is_asked_for_by_its_setting() -> None:
+    code = (
+        "import asyncio\n"
+        "from workers.reranking import RerankerSettings\n"
+        "from workers.reranking.reranker import LocalReranker\n"
+        "made = LocalReranker(RerankerSettings(model='nobody/nothing', library='FlagEmbedding'))\n"
+        "asyncio.run(made.score('x', ['y']))\n"
+    )
+    said = run_elsewhere(code)
+    assert "ConfigurationError: The model 'nobody/nothing' could not be loaded with FlagEmbedding" in said
+    assert "Check ASSAYER_RERANKER__MODEL, and that the model has been downloaded where HF_HUB_OFFLINE is set." in said

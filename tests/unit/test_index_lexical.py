@@ -22,6 +22,7 @@ from index import (
     VersionStore,
     build_corpus,
     build_shards,
+    read_delta,
     read_manifest,
     update_corpus,
     update_shards,
@@ -326,6 +327,9 @@ async def test_vectors_that_come_with_records_are_embedded_for_their_weights(tmp
     embedder = CountingLexicalEmbedder()
     await build_corpus([source], tmp_path / "corpus", embedder)
     assert embedder.passages == 2
+    more = write_jsonl(tmp_path / "more.jsonl", [record(3, embedding={"model": WEIGHED.name, "vector": vector})])
+    assert (await update_corpus(read_delta([more], None, embedder), tmp_path / "corpus", embedder)).changes.new == 1
+    assert embedder.passages == 3
 
 
 async def test_stored_vectors_bring_their_weights_and_those_without_are_not_taken_for_them(tmp_path: Path) -> None:
