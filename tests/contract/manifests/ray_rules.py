@@ -20,7 +20,8 @@ def ray_problems(resources: Resources) -> Iterator[str]:
     for one in of_kind(resources, "RayService", "RayJob"):
         spec = one["spec"]
         cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
-        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, one, cluster), _serving(spec, cluster))
+        serving = _serving(spec, cluster)
+        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, one, cluster), serving)
         yield from (f"{named(one)}: {problem}" for rule in rules for problem in rule)
     for one in of_kind(resources, "RayCronJob"):
         yield f"{named(one)}: is behind a feature gate"
