@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import httpx2
 import yaml
-from ray.serve.schema import ServeDeploySchema
 
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.chaos.processes import database_server, end
@@ -53,7 +52,6 @@ def read_ray_service(overlay: str, most_of_a_group: int) -> RayServicePlan:
         if one and one["kind"] == "RayService" and one["metadata"]["name"] == "assayer"
     )
     config = yaml.safe_load(service["spec"]["serveConfigV2"])
-    ServeDeploySchema.model_validate(config)
     plans = [
         NodePlan(f"{group['groupName']}-{number}", *_resources(group))
         for group in service["spec"]["rayClusterConfig"]["workerGroupSpecs"]
@@ -86,10 +84,12 @@ class DeployedService(Service):
 
     def silence(self) -> str:
         """In words."""
-        since = longest = 0.0
+        since: float | None = None
+        longest = 0.0
         for at, answered in self.asked:
-            since = 0.0 if answered else since or at
-            longest = max(longest, at - since if since else 0.0)
+            if since is not None:
+                longest = max(longest, at - since)
+            since = None if answered else at if since is None else since
         failed = sum(not answered for _, answered in self.asked)
         return f"API asked {len(self.asked)} times, {failed} unanswered; longest silence {longest:.1f} s"
 
