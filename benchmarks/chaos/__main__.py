@@ -46,6 +46,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--tenants", type=int, default=3)
     parser.add_argument("--every", type=float, default=15.0, help="mean seconds between two kills")
+    parser.add_argument("--kills", type=int, help="at most so many; they may take longer than --minutes then")
     parser.add_argument("--latency", type=float, default=0.5, help="mean seconds of one LLM answer")
     parser.add_argument("--outages", type=int, default=0, help="times that the database is away")
     parser.add_argument("--outage-seconds", type=float, default=60.0, help="for which it is away each time")
@@ -68,6 +69,7 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
         corpus=corpus,
         tenants=options.tenants,
         seconds=60 * options.minutes,
+        most_kills=options.kills,
         mean_pause=options.every,
         latency=options.latency,
         storms=not options.no_storms,

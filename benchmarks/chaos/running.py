@@ -14,8 +14,11 @@ from benchmarks.chaos.crowd import open_tenants, submissions, submit_all, until_
 from benchmarks.chaos.findings import Findings
 from benchmarks.chaos.happenings import happen, happenings
 from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
-from benchmarks.chaos.nodes import Node, nodes
+from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
+from benchmarks.chaos.processes import free_port
+from benchmarks.chaos.rayservice import DeployedService, deployed, read_ray_service
+from benchmarks.chaos.redis import redis
 from benchmarks.chaos.service import Service, serving
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
@@ -23,16 +26,21 @@ from cluster.postgres import EmbeddedPostgres
 
 __all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
 
-Ground = Literal["one-process", "ray", "ray-nodes"]
-"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost."""
+Ground = Literal["one-process", "ray", "ray-nodes", "rayservice"]
+"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost; and the RayService of
+an overlay of `k8s/`, on nodes like its pods, the head among those that can be lost."""
 
 _POOLS = ("evaluator", "ingress")
 KINDS: Mapping[Ground, tuple[str, ...]] = {
     "one-process": ("service", "postgres"),
     "ray": (*_POOLS, "index", "embedder", "proxy", "controller", "postgres", "service"),
     "ray-nodes": (*_POOLS, "node", "postgres"),
+    "rayservice": ("head", "pools-0", "pools-1", "gpus-0"),
 }
-_NODE_CPUS = (1, 1)
+_NODES = (NodePlan("node-0", 1), NodePlan("node-1", 1))
+_OVERLAY = "llm"
+"""The one that asks nobody outside: models on GPUs, literature from the corpus alone."""
+_PODS_OF_A_GROUP = 2
 _READ_SECONDS = 120.0
 _PURGED_SECONDS = 30.0
 NEWER_MODEL = "simulated-newer"
@@ -78,6 +86,8 @@ class Outcome(NamedTuple):
     last: Spent
     starts: int
     """Of the service's first process."""
+    silence: str
+    """What whoever asked the API all the while has to say of it; empty where nobody did."""
     seconds: float
 
 
@@ -103,7 +113,8 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
             findings = await _read_once_purged(home, record, erasures)
     seconds = time.monotonic() - began
-    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, seconds)
+    silence = service.silence() if isinstance(service, DeployedService) else ""
+    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, silence, seconds)
 
 
 async def _trouble(chaos: Chaos, killer: Killer) -> None:
@@ -122,8 +133,12 @@ async def _trouble(chaos: Chaos, killer: Killer) -> None:
 
 @asynccontextmanager
 async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    if chaos.ground == "rayservice":
+        async with _rayservice(chaos, simulator, home) as service:
+            yield service
+        return
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODE_CPUS, environment(chaos.corpus, simulator, home)) as started:
+        async with nodes(_NODES, environment(chaos.corpus, simulator, home)) as started:
             joining = ("--address", f"127.0.0.1:{started[0].port}")
             async with serving(_service(chaos, simulator, home, joining, started)) as service:
                 yield service
@@ -131,6 +146,21 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
     alone = () if chaos.ground == "one-process" else ("--ray",)
     async with serving(_service(chaos, simulator, home, alone, ())) as service:
         yield service
+
+
+@asynccontextmanager
+async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    plan = read_ray_service(_OVERLAY, _PODS_OF_A_GROUP)
+    async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
+        settings = environment(chaos.corpus, simulator, home) | {
+            "ASSAYER_DATABASE__URL": await server.ensure(),
+            "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
+        }
+        async with (
+            nodes(plan.nodes, settings, kept, free_port()) as started,
+            deployed(plan, home, settings, started) as service,
+        ):
+            yield service
 
 
 def _service(

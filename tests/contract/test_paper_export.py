@@ -2,8 +2,10 @@
 as an oracle for our reading of TEI."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.outside.sample import SAMPLE
 from benchmarks.simulator.outside.teis import ENTITY_BOMB, paper_tei
 from cluster.cli.main import app
-from tests.e2e.program import reading
+from tests.e2e.program import Program, reading
 from tests.unit.test_full_texts_grobid_tei import REAL, real, tei
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import parse_tei
@@ -128,6 +130,18 @@ def test_server_that_answers_with_a_bomb_costs_one_line(service: OutsideWorld) -
     code, out, err = run("paper.pdf", "--format", "tei", "--format", "json")
     assert (code, out) == (2, "")
     assert "The TEI of paper.pdf declares a document type or entities" in err
+
+
+def test_without_the_extra_tei_is_saved_and_for_the_rest_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "paper.tei.xml").write_bytes(TEIS[0])
+    program = Program(tmp_path).without_extras()
+    path = os.pathsep.join([program.settings["PYTHONPATH"], *filter(None, [os.environ.get("PYTHONPATH")])])
+    program = replace(program, settings={"PYTHONPATH": path, "ASSAYER_HOME": str(tmp_path / "home")})
+    saved = program.run("paper", "paper.tei.xml", "--format", "tei")
+    assert (saved.code, saved.out.split()) == (0, ["out/paper.tei.xml"])
+    refused = program.run("paper", "paper.tei.xml")
+    assert refused.code == 2
+    assert "needs grobid_client, which is not installed. Install it with: pip install 'assayer[grobid]'" in refused.err
 
 
 @pytest.mark.parametrize("form", ["json", "markdown"])

@@ -152,6 +152,7 @@ class _Client(GrobidClient):
     def outcome(self, pdf: bytes, request: _Request) -> GrobidOutcome:
         _current.request = request
         try:
+            body: Any  # what `call_api` read, whatever the client calls it
             _, status, body = self.process_pdf(
                 "processFulltextDocument",
                 pdf,
@@ -163,7 +164,7 @@ class _Client(GrobidClient):
             return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
         finally:
             request.is_answered()
-        return grobid_outcome(status, body if isinstance(body, bytes) else str(body or "").encode())
+        return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
         """Its own takes the handlers away that others have set, and prints."""
