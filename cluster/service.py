@@ -61,6 +61,7 @@ from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -111,6 +112,7 @@ def api_services(
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
         call_details=PgCallDetails(database, audit_log),
+        pair_verdicts=PgPairVerdicts(database),
         sessions=PgSessions(database, settings.access),
         sign_in_attempts=PgSignInAttempts(database, settings.access),
         identity_providers=_identity_providers(settings, clock),

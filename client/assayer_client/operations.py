@@ -126,6 +126,7 @@ class Operations:
     create_webhook = Operation(webhook_calls.create_webhook)
     webhooks = Operation(webhook_calls.webhooks)
     deliveries = Operation(webhook_calls.deliveries)
+    ping_webhook = Operation(webhook_calls.ping_webhook)
     delete_webhook = Operation(webhook_calls.delete_webhook)
     create_tenant = Operation(account_calls.create_tenant)
     tenants = Operation(account_calls.tenants)

@@ -112,6 +112,10 @@ COMMANDS = (
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
     LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
+    LazyCommand(
+        "compare",
+        "Show finished evaluations side by side; with --judge, say which of two is better and why.",
+    ),
     LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
     LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),

@@ -43,6 +43,7 @@ from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -98,6 +99,7 @@ class Services:
     decisions: PgDecisions
     remarks: PgRemarks
     call_details: PgCallDetails
+    pair_verdicts: PgPairVerdicts
     usage: PgUsage
     tables: PgCallTables
     figures: PgReportFigures

@@ -38,6 +38,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
     "/console/calls/{id}/sign-off": {"note": "done"},
     "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
+    "/console/compare": {"first": "EVALUATION", "second": "EVALUATION"},
     "/console/erase": {"batch": "CALL", "shown": "another"},
     "/console/members": {"name": "New One", "email": "new@example.org", "role": "reviewer"},
     "/console/members/{id}": {"name": "Other Name", "email": "other@example.org", "role": "reviewer"},
