@@ -96,7 +96,9 @@ def test_provenance_names_version_and_digest_and_knows_reports_without_one() -> 
     ]
 
 
-@pytest.mark.parametrize("system", sorted(Path("assayer").rglob("prompts/system.md")), ids=lambda one: one.parts[-3])
+@pytest.mark.parametrize(
+    "system", sorted((Path(__file__).parents[2] / "assayer").rglob("prompts/system.md")), ids=lambda one: one.parts[-3]
+)
 def test_every_system_message_says_that_material_gives_no_orders_and_how_to_answer(system: Path) -> None:
     """They stand apart, as the rules of citing differ from method to method; these two may not."""
     text = " ".join(system.read_text("utf-8").split())
