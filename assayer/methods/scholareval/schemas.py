@@ -14,7 +14,7 @@ from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
 Stance = Literal["supports", "neutral", "contradicts"]
-NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond"]
+NoveltyStanding = Literal["paper_has_it", "paper_has_part", "idea_goes_further"]
 """Of the idea beside one paper, along one dimension that the paper touches. Silence is no standing: where a paper does
 not touch a dimension there is no verdict."""
 Purpose = Literal["soundness", "contribution"]

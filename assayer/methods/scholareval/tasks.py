@@ -131,7 +131,7 @@ DIMENSIONS = Task[DimensionsQuestion, Dimensions](
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
     _PROMPTS,
-    "comparison.v2.md",
+    "comparison.v3.md",
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
@@ -140,7 +140,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v3.md",
+    "synthesis.v4.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
