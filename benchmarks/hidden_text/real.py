@@ -102,7 +102,7 @@ def _chromium() -> str:
 async def _pdf(path: Path) -> RealDocument:
     began = time.monotonic()
     try:
-        read = await pdf_text(path, PdfLimits(), path.name)
+        read = await pdf_text(await asyncio.to_thread(path.read_bytes), PdfLimits(), path.name)
     except AssayerError as error:
         return RealDocument(path, 0, time.monotonic() - began, refused=str(error))
     left_out = tuple(LeftOut(str(one.page), one.why, one.text) for one in read.hidden)
