@@ -111,7 +111,7 @@ def _style_sheet(text: str) -> object:
     sheet = page.find(".//style")
     assert sheet is not None  # noqa: S101 - it stands in the page above
     sheet.text = "".join(one for one in text if one.isprintable() or one in "\t\n")
-    return CssCascade(page).of(page.find(".//p"), {})
+    return [CssCascade(page).of(one, {}) for one in page.iter("p")]
 
 
 def _definitions(text: str) -> object:

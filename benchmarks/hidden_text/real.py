@@ -30,6 +30,8 @@ from workers.sandbox.page_extraction import ExtractedPage, PageWithoutText, extr
 __all__ = ["LeftOut", "RealDocument", "main"]
 
 _TODAY = dt.date(2026, 1, 1)
+_TELLS = 6
+"""Letters: fewer stand somewhere else in the page as well."""
 _SUFFIXES = (".pdf", ".html", ".htm")
 
 
@@ -102,7 +104,7 @@ def _chromium() -> str:
 async def _pdf(path: Path) -> RealDocument:
     began = time.monotonic()
     try:
-        read = await pdf_text(path, PdfLimits(), path.name)
+        read = await pdf_text(await asyncio.to_thread(path.read_bytes), PdfLimits(), path.name)
     except AssayerError as error:
         return RealDocument(path, 0, time.monotonic() - began, refused=str(error))
     left_out = tuple(LeftOut(str(one.page), one.why, one.text) for one in read.hidden)
@@ -128,7 +130,9 @@ async def _page(path: Path, article: tuple[ExtractedPage | None, float], tab: An
     except Error as error:
         return RealDocument(path, 0, seconds, refused=f"{path.name} leads elsewhere: {error.message.splitlines()[0]}")
     left_out = tuple(
-        LeftOut("", one.why, one.text, _letters(one.text) in shown) for one in read.hidden if one.why != "a comment"
+        LeftOut("", one.why, one.text, len(found := _letters(one.text)) >= _TELLS and found in shown)
+        for one in read.hidden
+        if one.why != "a comment"
     )
     return RealDocument(path, 1, seconds, left_out)
 

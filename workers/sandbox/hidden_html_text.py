@@ -116,8 +116,9 @@ def remove_hidden_text(tree: etree._Element) -> list[HiddenHtmlText]:
         elif element.tag not in _NO_TEXT:
             style = styles.of(element, look.variables)
             why = _hides_everything_inside(element, style)
-            if why is None and _is_folded_away(element.getparent(), element) and _is_order(" ".join(_texts(element))):
-                why = "behind a click"
+            folded = _is_folded_away(element.getparent(), element)
+            if why is None and (folded or _is_decoration(element)) and _is_order(" ".join(_texts(element))):
+                why = "behind a click" if folded else "not displayed"
             if why:
                 hidden.add(why, " ".join(_texts(element)))
                 doomed.append(element)
@@ -171,8 +172,6 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
     by_attribute = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
     if by_attribute and "display" not in style:
         return "not displayed"
-    if (element.get("aria-hidden") or "").strip().lower() == "true":
-        return "not displayed"
     if element.tag == "dialog" and element.get("open") is None:
         return "not displayed"
     return "off the screen" if _is_off_screen(style) or is_moved_away(style) or _is_clipped(style) else None
@@ -189,6 +188,12 @@ def _is_folded_away(around: etree._Element | None, element: etree._Element | Non
         and around.get("open") is None
         and (element is None or element is not around.find("summary"))
     )
+
+
+def _is_decoration(element: etree._Element) -> bool:
+    """Shown, and kept from those who listen: numbers of chapters and signs, and nothing that gives orders. Sheets of
+    other addresses often hide it."""
+    return (element.get("aria-hidden") or "").strip().lower() == "true"
 
 
 def _is_order(text: str) -> bool:

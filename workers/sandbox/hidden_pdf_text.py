@@ -96,8 +96,8 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
     ]
     lines = list(_lines(text, shown, boxes))
     rotation = page.get_rotation() // 90
-    looked = [LetterLine(font, list(_letters(text, line, boxes, rotation))) for font, line in lines]
-    others = drawn_as_other_letters(looked, picture, lambda: TextPicture(page, items, closer=True))
+    rows = [LetterLine(font, list(_letters(text, line, boxes, rotation))) for font, line in lines]
+    others = drawn_as_other_letters(rows, picture, lambda: TextPicture(page, items, closer=True))
     for (_, line), other in zip(lines, others, strict=True):
         if other:
             hidden.update(dict.fromkeys(line, "drawn as other letters"))
