@@ -18,7 +18,7 @@ from typing import NamedTuple
 import httpx2
 import psutil
 
-from assayer_client import AsyncClient, BatchQuery, RetryPolicy
+from assayer_client import AsyncClient, BatchQuery, RetryPolicy, Timeouts
 from benchmarks.chaos.__main__ import built_corpus, varied_texts
 from benchmarks.chaos.processes import database_server, family
 from benchmarks.chaos.running import NEWER_MODEL, environment
@@ -32,6 +32,8 @@ __all__ = ["main"]
 _LOOK_SECONDS = 3.0
 """Between two looks of a page."""
 _DAY_SECONDS = 86_400
+_PATIENT = Timeouts(answer=600.0, silence=600.0)
+"""A table of thousands of reports is told whole: on a busy machine its first byte takes minutes."""
 _ENDED = ("done", "failed", "dead", "cancelled")
 
 
@@ -94,8 +96,8 @@ async def _carried(options: argparse.Namespace, own: Mapping[str, str], home: Pa
     retries = RetryPolicy(attempts=50)
     async with (
         serving(Service(home, (), own)) as service,
-        AsyncClient(service.address, service.key, retries=retries) as client,
-        httpx2.AsyncClient(base_url=service.address, timeout=120.0, follow_redirects=True) as browser,
+        AsyncClient(service.address, service.key, timeouts=_PATIENT, retries=retries) as client,
+        httpx2.AsyncClient(base_url=service.address, timeout=600.0, follow_redirects=True) as browser,
     ):
         await _sign_in(browser, service)
 
@@ -116,8 +118,8 @@ async def _carried(options: argparse.Namespace, own: Mapping[str, str], home: Pa
             looks = await _watched(client, browser, batch.id, began, began + 60 * options.minutes)
             wall = time.monotonic() - began
             states = {str(state): count for state, count in (await client.batch(batch.id)).states.items() if count}
+            await client.cancel_batch(batch.id)
             exported = [await _export(client, batch.id, home, kind) for kind in ("jsonl", "csv")]
-        await client.cancel_batch(batch.id)
     return Carried(
         accepted_seconds=accepted,
         states=states,

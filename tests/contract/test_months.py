@@ -104,6 +104,28 @@ async def test_months_are_made_once_however_many_processes_make_them(own: Databa
     assert sorted(bool(one and one["made"]) for one in made) == [False] * 5 + [True]
 
 
+async def test_events_and_calls_are_written_while_a_month_is_made(own: Database) -> None:
+    queue, events = Queue(own), PgEvents(own)
+    jobs = [job() for _ in range(8)]
+    await queue.add(*jobs)
+    far = (NOW + dt.timedelta(days=400)).replace(day=1).date()
+
+    async def write(number: int) -> None:
+        for _ in range(5):
+            await events.append(jobs[number].id, "progress", {})
+            await pay(own, f"{number}", dt.datetime.now(dt.UTC))
+
+    async def make() -> None:
+        for table in ("events", "ledger"):
+            await own.fetch("SELECT add_month($1, $2::date)", table, far)
+
+    await asyncio.gather(*(write(number) for number in range(8)), make())
+
+    assert [len(await events.after(one.id, 0)) for one in jobs] == [6] * 8
+    assert len(await PgLedger(own).rows(RUN)) == 40
+    assert f"events_{far:%Y_%m}" in await parts(own, "events")
+
+
 async def test_job_is_charged_and_erased_across_months(own: Database) -> None:
     queue = Queue(own)
     await queue.add(job("a"))
