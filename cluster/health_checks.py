@@ -6,7 +6,8 @@ Each configured remote service is asked one cheap question, through the client t
 import asyncio
 import os
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from importlib.metadata import version
 from typing import Literal, NamedTuple
 
 from aiohttp import ClientSession
@@ -23,7 +24,9 @@ from index.segments.gpus import open_gpus
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.bge_m3 import folder_with_heads
+from workers.embedding.local_embedder import local_embedder
+from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
 from workers.llm import LlmSettings
@@ -36,6 +39,7 @@ from workers.remote.gateway import SourceGateway
 from workers.remote.rate_limit import InMemoryRateLimitStore
 from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
 from workers.remote.response_cache import InMemoryResponseCache
+from workers.reranking.llm_reranker import language_model_folder
 from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
 
@@ -55,6 +59,8 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield _data_directory(settings)
     yield await _database(settings)
+    for finding in _flag_embedding(settings):
+        yield finding
     yield _corpus(settings)
     yield _faiss(settings)
     yield await _language_model(settings)
@@ -87,9 +93,28 @@ async def _database(settings: Settings) -> Finding:
     return Finding("database", "ok", f"{health.server}, {health.address}.")
 
 
+def _flag_embedding(settings: Settings) -> Iterator[Finding]:
+    """Of the models that it is to load; loads none, and fetches none."""
+    wanted = {
+        "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
+        "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
+    }
+    for subject, (library, model, check) in wanted.items():
+        if library != "FlagEmbedding" or model is None:
+            continue
+        try:
+            require_flag_embedding(f"The {subject}")
+            if model.startswith(("/", ".", "~")):
+                check(model)
+        except ConfigurationError as error:
+            yield Finding(subject, "broken", str(error))
+        else:
+            yield Finding(subject, "ok", f"{model}, with FlagEmbedding {version('FlagEmbedding')}.")
+
+
 def _corpus(settings: Settings) -> Finding:
     try:
-        corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+        corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
         return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")

@@ -24,6 +24,7 @@ from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
+from cluster.submitted_documents import open_documents
 from cluster.typical_usage import typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.access.identity_provider import IdentityProvider
@@ -53,12 +54,14 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -84,12 +87,12 @@ def api_services(
     corpora: SearchableCorpora | None,
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
-    audit_log = PgAuditLog(database)
+    audit_log, documents = PgAuditLog(database), open_documents(settings, database)
     return Services(
         settings=settings.api,
         clock=clock,
         new_id=id_generator(clock),
-        jobs=PgJobs(database),
+        jobs=PgJobs(database, documents=documents),
         events=PgEvents(database),
         ledger=PgLedger(database),
         call_contents=PgCallContents(database),
@@ -108,6 +111,8 @@ def api_services(
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
+        call_details=PgCallDetails(database, audit_log),
+        pair_verdicts=PgPairVerdicts(database),
         sessions=PgSessions(database, settings.access),
         sign_in_attempts=PgSignInAttempts(database, settings.access),
         identity_providers=_identity_providers(settings, clock),
@@ -115,7 +120,7 @@ def api_services(
         tables=PgCallTables(database),
         figures=PgReportFigures(database),
         costs=PgEvaluationCosts(database),
-        erasures=PgErasures(database),
+        erasures=PgErasures(database, documents),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,

@@ -33,6 +33,7 @@ from orchestrator.settings import (
     DatabaseSettings,
     ExecutionSettings,
     QueueSettings,
+    RetentionSettings,
     RewardSettings,
     WebhookDeliverySettings,
 )
@@ -247,6 +248,7 @@ class Settings(BaseSettings):
     """Of people who sign in to the console."""
     queue: QueueSettings = QueueSettings()
     work: ExecutionSettings = ExecutionSettings()
+    retention: RetentionSettings = RetentionSettings()
     webhooks: WebhookSettings = WebhookSettings()
     batches: BatchSettings = BatchSettings()
 

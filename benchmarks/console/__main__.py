@@ -1,4 +1,5 @@
-"""Measures queries of the console's table on a PostgreSQL of its own: milliseconds at the server, rows included.
+"""Measures the console's table of a large call on a PostgreSQL of its own: its queries, its pages as the server answers
+them and as Chromium shows them, and what people who watch a call cost.
 
 python -m benchmarks.console --rows 5000
 """
@@ -14,14 +15,19 @@ from pydantic import SecretStr
 
 from assayer.models import Idea
 from assayer.models.idea import IdeaId
+from benchmarks.console.browsing import time_pages
+from benchmarks.console.child import served
+from benchmarks.console.watchers import add_watched_call, time_watchers
 from benchmarks.throughput.machine import machine
 from cluster.postgres import EmbeddedPostgres
+from orchestrator.jobs.api_keys import KeyPlan, Scope, generate_key
 from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
 from orchestrator.jobs.report_figures import PartFigure, ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewBatch, NewJob
-from orchestrator.store import Database, DatabaseSettings, PgJobs, PgTenants
+from orchestrator.store import ApiKeySettings, Database, DatabaseSettings, PgJobs, PgKeys, PgTenants
 from orchestrator.store.call_tables import PgCallTables, TableView
+from tests.unit.reports_fixture import full_report
 
 _TENANT, _BATCH = TenantId("bench"), BatchId("bt_bench")
 _TEXT = "We study how stored examples are overwritten, and rehearse those at risk. " * 60
@@ -52,6 +58,12 @@ _FIGURES = """
 """
 
 
+_READABLE = """
+    UPDATE evaluations SET report = $2::jsonb FROM jobs WHERE run_id = evaluations.id AND tenant = $1 AND "row" <= 100
+"""
+_SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
     parser.add_argument("--rows", type=int, default=5_000)
@@ -70,6 +82,13 @@ async def _measure(rows: int) -> None:
                 await database.migrate()
                 await _fill(database, rows)
                 await _time(PgCallTables(database))
+                await database.execute(_READABLE, _TENANT, full_report().model_dump_json())
+                key = generate_key()
+                await PgKeys(database, ApiKeySettings()).create(_TENANT, KeyPlan(name="bench", scopes=_SCOPES), key)
+                async with served(url) as service:
+                    await time_pages(service.address, key.secret, _BATCH, _TIMES)
+                    await add_watched_call(database, _TENANT)
+                    await time_watchers(service, key.secret, database)
 
 
 async def _fill(database: Database, rows: int) -> None:

@@ -10,7 +10,7 @@
 
 from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
 from assayer_client.async_client import AsyncClient
-from assayer_client.batches import BatchQuery, MoreRowsQuery
+from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
 from assayer_client.client import Client
 from assayer_client.comparisons import ComparisonBody
 from assayer_client.corpus import CorpusBody
@@ -45,6 +45,7 @@ __all__ = [
     "ApiProblem",
     "AssignBody",
     "AsyncClient",
+    "BatchPatch",
     "BatchQuery",
     "Client",
     "ClientError",

@@ -9,7 +9,7 @@ from assayer_client.event_stream import EventStream
 from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
 from assayer_client.resources import Body, JobState, Page, Priority, Resource
 
-ResultsFormat = Literal["jsonl", "csv", "parquet"]
+ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
 
 
 class RowsQuery(Body):
@@ -32,6 +32,19 @@ class RowsQuery(Body):
 class BatchQuery(RowsQuery):
     name: str = ""
     """For people."""
+    tags: str = ""
+    """Further labels, by which batches are found, separated by commas."""
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers, who see it; it refuses nobody."""
+
+
+class BatchPatch(Body):
+    """What of a batch is to change; what is left out stays."""
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers; null for none."""
 
 
 class MoreRowsQuery(RowsQuery):
@@ -137,6 +150,9 @@ class BatchSummary(Resource):
     """Rows that gave no idea."""
     open: bool
     """More rows are to come."""
+    tags: tuple[str, ...] = ()
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
     erased: int = 0
@@ -208,9 +224,15 @@ def batch(batch: str) -> ApiCall[BatchResource]:
     return ApiCall("GET", path("batches", batch), reads(BatchResource))
 
 
-def batches(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[BatchSummary]]:
-    """One's own, the newest first."""
-    return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query={"after": after, "limit": limit})
+def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
+    """One's own, the newest first; with a tag, those that carry it."""
+    query = {"after": after, "limit": limit, "tag": tag}
+    return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query=query)
+
+
+def change_batch(batch: str, body: BatchPatch) -> ApiCall[BatchResource]:
+    """Its name, its tags, or until when opinions are due; refused once it is signed off."""
+    return ApiCall("PATCH", path("batches", batch), reads(BatchResource), body=body)
 
 
 def cancel_batch(batch: str) -> ApiCall[BatchResource]:

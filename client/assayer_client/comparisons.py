@@ -76,8 +76,14 @@ class ComparisonResult(Resource):
 
 
 class ComparisonBody(Body):
-    first: IdeaBody
-    second: IdeaBody
+    """Two ideas, each as its words or as a finished evaluation of one's own."""
+
+    first: IdeaBody | None = None
+    second: IdeaBody | None = None
+    first_evaluation: str | None = None
+    """In place of `first`: the idea of this evaluation, as it was judged."""
+    second_evaluation: str | None = None
+    """In place of `second`."""
     both_orders: bool = True
     """Also asked with the ideas in the other order, which shows a judge that prefers a place."""
     blind: bool | None = None

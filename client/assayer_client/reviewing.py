@@ -94,6 +94,8 @@ class Assignment(Resource):
     member: str
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
+    due: dt.date | None = None
+    """The last day for it, as whoever runs the call has set it."""
 
 
 class ProposalToRead(Resource):

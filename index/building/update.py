@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from assayer.errors import InputError
 from assayer.models import Frozen, PaperId
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index.building.acceptance import Accept
 from index.building.compaction import SegmentRevision, revise_segments
 from index.building.text_embedding import (
@@ -176,7 +176,10 @@ class _Update:
     ) -> tuple[Manifest, CorpusChanges]:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
-        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known)
+        lexical = None
+        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else the corpus stays without
+            lexical = self.embedder
+        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
         ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):

@@ -37,6 +37,8 @@ from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStor
 __all__ = ["BuildOptions", "VersionBuilder", "VersionPlan"]
 
 _ENTRY = "segment.json"
+_WEIGHED = "lexical weights 1"
+"""In the hash that names a segment with such weights; to be changed with how they are written."""
 
 
 class BuildOptions(Frozen):
@@ -120,7 +122,8 @@ class VersionBuilder:
                 written = await write_segment(
                     batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
                 )
-                found = await asyncio.to_thread(_segment_entry, name, written, directory)
+                weighed = self.embedding.lexical is not None
+                found = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
                 (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
         return found.model_copy(update={"ordinal": ordinal})
@@ -128,6 +131,8 @@ class VersionBuilder:
     def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Hash of everything that determines the segment built from the records with these digests."""
         made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature, *readings]
+        if self.embedding.lexical is not None:
+            made.append(_WEIGHED)
         return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
     def version_name(self, plan: VersionPlan) -> str:
@@ -148,6 +153,7 @@ class VersionBuilder:
                 embedder=self.embedding.embedder.name,
                 dimensions=self.embedding.embedder.dimensions,
                 exact_up_to=self.options.exact_up_to,
+                lexical=self.embedding.lexical is not None,
                 segments=plan.entries,
                 fit=await self._fit(reader, plan.fit),
                 sources=plan.sources,
@@ -224,7 +230,7 @@ def _document(segment: Segment, row: int, one: IndexedText) -> Bm25Document:
     return Bm25Document(own, text, day, venue, tuple(record["fields"]), retracted)
 
 
-def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> SegmentEntry:
+def _segment_entry(name: str, written: WrittenSegment, directory: Path, weighed: bool) -> SegmentEntry:
     store = written.store
     days = store.publication_days()
     return SegmentEntry(
@@ -239,6 +245,7 @@ def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> Segme
         passages=written.passages,
         paper_index=written.paper_index,
         passage_index=written.passage_index,
+        lexical=weighed,
         graph=ContentGraph(directory).counts(citations=len(CitationGraph(directory))),
         files=file_checksums(directory),
     )

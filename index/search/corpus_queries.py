@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import CitationIds, Vectors
+from index.search.hybrid_search import Query
 from index.search.query_batching import QueryBatcher
 from index.search.version_reader import VersionReader
 from index.segments.gpus import Device, open_gpus
@@ -29,11 +30,11 @@ class CorpusQueries(Protocol):
     """As the methods of `index.corpus.Corpus`, which documents them."""
 
     async def search(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]: ...
 
     async def snippets(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]: ...
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]: ...
@@ -81,11 +82,11 @@ class WholeCorpusQueries:
     def __init__(self, reader: ReaderHandle) -> None:
         self._reader = reader
 
-    async def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    async def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         return await self._reader.call(VersionReader.search, queries, vectors, limit, filters)
 
     async def snippets(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         return await self._reader.call(VersionReader.snippets, queries, vectors, limit, filters)
 

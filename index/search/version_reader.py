@@ -18,7 +18,7 @@ from assayer.ports import CitationIds, Vectors
 from index.hashing import Hashes, hash64
 from index.search.citation_steps import CitationSteps
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
-from index.search.hybrid_search import HybridSearch
+from index.search.hybrid_search import HybridSearch, Query
 from index.search.query_batching import batchable
 from index.segments.citation_graph import DatedUnit, newest_first
 from index.segments.content_graph import name_keys
@@ -66,7 +66,7 @@ class VersionReader:
         return int(self._units.papers[-1])
 
     @batchable(2)
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         found = self.candidates(queries, vectors, candidate_depth(limit), filters)
         return [
             [Hit(paper=self.paper(unit), similarity=similarity) for unit, similarity in rank_candidates(one, limit)]
@@ -74,7 +74,7 @@ class VersionReader:
         ]
 
     @batchable(2)
-    def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
+    def snippets(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         found = self.candidates(queries, vectors, candidate_depth(limit), filters, with_passages=True)
         ranked = [rank_candidates(one, limit) for one in found]
         units = list(dict.fromkeys(unit for some in ranked for unit, _ in some))
@@ -84,7 +84,7 @@ class VersionReader:
 
     @batchable(2)
     def candidates(
-        self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
+        self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
         """So many of each kind for each query, before anything is fused."""
         columns, without = _column_filters(filters), self._without(filters)
@@ -310,7 +310,7 @@ class VersionReader:
         """Whether a paper passes, and is not hidden."""
         segment, row = self._segment_row(unit)
         allowed = segment.row_filter(_column_filters(filters))
-        passes = row < allowed.rows and (allowed.mask is None or bool(allowed.mask[row]))
+        passes = bool(allowed.allows(np.array([row]))[0])
         return passes and (not filters.without or segment.store.id(row) not in filters.without)
 
     def count_passing(self, filters: Filters) -> int:

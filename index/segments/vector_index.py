@@ -148,7 +148,7 @@ class VectorIndex:
         return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
     def _exact(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
-        if allowed.mask is None:
+        if allowed.bits is None:
             return exact_candidates(self._vectors_for_product[: allowed.rows], queries, limit)
         listed = allowed.row_numbers()
         return listed[exact_candidates(self._vectors_for_product[listed], queries, limit)]

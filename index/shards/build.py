@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assayer.models import Frozen
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index.building.build import BuildSummary, build_corpus
 from index.building.text_embedding import OnProgress
 from index.building.version_builder import BuildOptions
@@ -51,10 +51,11 @@ async def build_shards(
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
-        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to):
+        lexical = isinstance(embedder, LexicalEmbedder)
+        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to, lexical):
             shards.prune(chosen.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
-        harvest = RecordReader(sources, None if chosen.embed_anew else embedder)
+        harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
         with shards.versions.scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.shard_path(number) for number in range(count)]

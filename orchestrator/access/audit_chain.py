@@ -35,6 +35,7 @@ AuditedAct: TypeAlias = Literal[
     "member changed",
     "member removed",
     "key given",
+    "call changed",
     "conflict declared",
     "conflict cleared",
     "reviewers assigned",

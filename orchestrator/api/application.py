@@ -68,6 +68,7 @@ from orchestrator.console import (
     erasure_pages,
     making_pages,
     member_pages,
+    panel_pages,
     proposal_pages,
     ranking_pages,
     review_pages,
@@ -126,6 +127,7 @@ _ROUTERS = (
     member_pages,
     assignment_pages,
     audit_log_page,
+    panel_pages,
     review_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")

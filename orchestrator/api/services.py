@@ -36,12 +36,14 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -96,6 +98,8 @@ class Services:
     opinions: PgOpinions
     decisions: PgDecisions
     remarks: PgRemarks
+    call_details: PgCallDetails
+    pair_verdicts: PgPairVerdicts
     usage: PgUsage
     tables: PgCallTables
     figures: PgReportFigures

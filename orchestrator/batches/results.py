@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.models import Absent, FlagKind, Frozen, Report
+from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
 from assayer.models.base import Dollars
-from assayer.reports.escaping import cell
+from assayer.reports.escaping import cell, one_line
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
 from orchestrator.jobs.submissions import BatchRow
@@ -23,6 +23,7 @@ __all__ = [
     "as_csv",
     "as_json_line",
     "as_parquet",
+    "as_xlsx",
     "flat_result",
     "rows_in_order",
 ]
@@ -31,6 +32,8 @@ ResultRow: TypeAlias = BatchRow | RejectedRow
 RowState: TypeAlias = JobState | Literal["refused"]
 """`refused`: the row holds no usable idea, so there is no evaluation."""
 
+_MOST_IN_A_CELL = 32_000
+"""Characters: what Excel opens."""
 _SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
 
@@ -71,6 +74,8 @@ class FlatResult(Frozen):
     them in an incomplete report."""
     decision: str | None
     """By labelled ideas or a calibrated board, where the method gives one."""
+    repeats: str | None
+    """The labelled idea that it repeats, and how: `paraphrase of Reading by bees`. For people to look at both."""
     corpus_fit: str | None
     papers_found: int | None
     papers_cited: int | None
@@ -144,6 +149,7 @@ def flat_result(row: ResultRow) -> FlatResult:
         below_minima=", ".join(one.name for one in release.failed) or None if release else None,
         scores=_scores(report) if report else {},
         decision=_decision(report) if report else None,
+        repeats=_repeats(report) if report else None,
         corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
         papers_found=coverage.papers_found if coverage else None,
         papers_cited=coverage.papers_cited if coverage else None,
@@ -166,6 +172,12 @@ def _decision(report: Report) -> str | None:
         return None
     named = report.verdict.decision
     return None if isinstance(named, Absent) else named
+
+
+def _repeats(report: Report) -> str | None:
+    verdict = report.verdict
+    found = None if verdict is None or isinstance(verdict, Absent) else verdict.repeats
+    return f"{found.kind} of {found.title or found.idea}" if isinstance(found, RepeatedIdea) else None
 
 
 def _parts(results: Sequence[FlatResult]) -> list[str]:
@@ -199,6 +211,40 @@ def as_csv(results: Sequence[FlatResult]) -> str:
     for result in results:
         table.writerow(cell(one) if isinstance(one, str) else one for one in _values(result, parts))
     return "\ufeff" + text.getvalue()
+
+
+def as_xlsx(results: Sequence[FlatResult]) -> bytes:
+    """Every text is stored as text, so that no cell is a formula; numbers are numbers. The first line stays in sight,
+    and filters are on."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    parts = _parts(results)
+    names = _columns(parts)
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("Results")
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = f"A1:{_column_letter(len(names))}{len(results) + 1}"
+
+    def stored(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
+        made.data_type = "s"  # whatever it begins with
+        return made
+
+    sheet.append([stored(name) for name in names])
+    for result in results:
+        sheet.append([stored(value) for value in _values(result, parts)])
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _column_letter(number: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return get_column_letter(number)
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:

@@ -1,6 +1,7 @@
 """`/console`: the calls of a tenant, the table of one, its plots; cancelling and running again."""
 
-from typing import Annotated
+import datetime as dt
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -8,10 +9,12 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.pagination import decode_cursor, encode_cursor
 from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.routes.batch_upload import tags_in
 from orchestrator.api.routes.batches import BatchSummary, batch_summary
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.drawing import distribution, over_time, rank_bars
@@ -42,12 +45,16 @@ async def static(name: str) -> Response:
 
 @router.get("")
 async def calls(
-    request: Request, who: SignedInDependency, services: ServicesDependency, after: str | None = None
+    request: Request,
+    who: SignedInDependency,
+    services: ServicesDependency,
+    after: str | None = None,
+    tag: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
     """A reviewer goes to what waits for them."""
     if not who.may("see calls"):
         return RedirectResponse("/console/queue", 303)
-    found = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1)
+    found = await services.jobs.batches(who.tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
     now = services.clock.now()
     page = [
         (batch_summary(one, now), await services.tables.counts(who.tenant, one.id), await _waiting(services, one))
@@ -60,6 +67,8 @@ async def calls(
         who,
         calls=page,
         month=month,
+        tag=tag,
+        today=now.date(),
         next=encode_cursor(Cursor.of(found[_CALLS - 1])) if len(found) > _CALLS else None,
     )
 
@@ -84,7 +93,10 @@ async def table(
         waiting=await _waiting(services, call),
         month=await services.usage.month(who.tenant),
         rejected=call.rejected,
+        rules=await services.call_details.rules(who.tenant, call.id),
+        sign_off=await services.decisions.signed_off(who.tenant, call.id),
         counts=await services.tables.counts(who.tenant, call.id),
+        today=services.clock.now().date(),
         page=page,
         pages=max(1, -(-page.matching // PAGE)),
         parts=parts,
@@ -174,6 +186,23 @@ async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Re
     """What failed, was given up or was cancelled."""
     call = await _find(services, who.tenant, id)
     await services.jobs.retry_batch(who.tenant, call.id)
+    return RedirectResponse(f"/console/calls/{call.id}", 303)
+
+
+@router.post("/calls/{id}/details")
+async def change_details(
+    id: PathId,
+    who: CallRunner,
+    services: ServicesDependency,
+    name: Annotated[str, Form(max_length=200)] = "",
+    tags: Annotated[str, Form(max_length=500)] = "",
+    opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
+) -> Response:
+    """Its name, its tags, separated by commas, and the day until which opinions are due."""
+    call = await _find(services, who.tenant, id)
+    details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
+    actor = Actor(who.subject, who.name, who.role)
+    await services.call_details.change(who.tenant, call.id, details, actor, services.clock.now())
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 

@@ -27,6 +27,8 @@ class QuotedWords(NamedTuple):
 
 class NumberedClaim(NamedTuple):
     number: int
+    pointer: str
+    """Where it stands in the report, as people judge it by: `/parts/0/assessments/1/points/2`."""
     words: tuple[tuple[str, Label | None], ...]
     """Its text; labels of sources by themselves."""
     quotes: tuple[QuotedWords, ...]
@@ -68,16 +70,18 @@ class _Counter:
         self._known = frozenset(known)
         self.claims: list[NumberedClaim] = []
 
-    def group(self, title: str, points: Iterable[Point]) -> ClaimGroup:
-        return ClaimGroup(title, tuple(self._claim(point) for point in points))
+    def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
+        """Points with their places in the report."""
+        return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
 
-    def _claim(self, point: Point) -> NumberedClaim:
+    def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
         quoted = [one for one in point.citations if one.quote]
         labels = tuple(dict.fromkeys(one for one in point_labels(point) if one in self._known))
         words = tuple(segments(point.text, self._known))
         claim = NumberedClaim(
             number=number,
+            pointer=pointer,
             words=words,
             quotes=tuple(_quoted(f"quote-{number}-{place}", one) for place, one in enumerate(quoted, 1)),
             labels=labels,
@@ -93,8 +97,15 @@ def evidence_of(report: Report) -> EvidenceView:
     counter = _Counter(one.label for one in report.references)
     summary = tuple(_of_summary(counter, report.summary))
     parts = tuple(
-        (part.title, tuple(_of_assessment(counter, one) for one in part.assessments if one.points))
-        for part in report.parts
+        (
+            part.title,
+            tuple(
+                _of_assessment(counter, f"/parts/{at}/assessments/{place}", one)
+                for place, one in enumerate(part.assessments)
+                if one.points
+            ),
+        )
+        for at, part in enumerate(report.parts)
     )
     return EvidenceView(
         summary=summary,
@@ -106,11 +117,15 @@ def evidence_of(report: Report) -> EvidenceView:
 def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:
     for kind, field in _SUMMARY:
         if points := getattr(summary, field):
-            yield counter.group(KINDS[kind], points)
+            placed = ((f"/summary/{field}/{place}", point) for place, point in enumerate(points))
+            yield counter.group(KINDS[kind], placed)
 
 
-def _of_assessment(counter: _Counter, assessment: Assessment) -> ClaimGroup:
-    return counter.group(assessment.name, (point for _, group in points_by_kind(assessment.points) for point in group))
+def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> ClaimGroup:
+    """Points by their kinds, in the order in which readers expect these."""
+    placed = [(f"{place}/points/{at}", point) for at, point in enumerate(assessment.points)]
+    order = [kind for kind, _ in points_by_kind(assessment.points)]
+    return counter.group(assessment.name, sorted(placed, key=lambda one: order.index(one[1].kind)))
 
 
 def _quoted(anchor: str, citation: Citation) -> QuotedWords:

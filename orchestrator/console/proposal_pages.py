@@ -1,5 +1,6 @@
 """`/console/proposals`: one proposal beside its report, and two to four of them side by side."""
 
+from collections import defaultdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -14,13 +15,17 @@ from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.problems import not_found
+from orchestrator.api.routes.comparisons import comparison_request, evaluated_idea
 from orchestrator.api.routes.evaluations import stored_report
 from orchestrator.api.routes.remarks import RemarkText
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.pair_view import judged_pairs
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.reviewing.models import PointJudgement
 
 __all__ = ["router"]
 
@@ -37,6 +42,11 @@ async def proposal(
     services: ServicesDependency,
 ) -> Response:
     job, report = await _found(services, who.tenant, id)
+    sees = who.may("see the panel")
+    judged = await services.opinions.judgements(who.tenant, job.id) if sees else []
+    judgements = defaultdict[str, list[PointJudgement]](list)
+    for one in judged:
+        judgements[one.point].append(one)
     return page_response(
         "proposal.html",
         request,
@@ -45,7 +55,11 @@ async def proposal(
         report=report,
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        remarks=await services.remarks.of(who.tenant, job.id) if who.may("see the panel") else None,
+        remarks=await services.remarks.of(who.tenant, job.id) if sees else None,
+        opinions=await services.opinions.of(who.tenant, evaluation=job.id) if sees else None,
+        judgements=judgements,
+        override=await services.decisions.override_of(who.tenant, job.id) if sees else None,
+        sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
     )
 
@@ -82,6 +96,7 @@ async def compare(
     who: Annotated[SignedIn, Depends(allowed_to("see calls"))],
     services: ServicesDependency,
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
+    asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
     """Chosen in a table."""
     chosen = list(dict.fromkeys(id))
@@ -91,9 +106,42 @@ async def compare(
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in found]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
+    ideas = {report.idea.id: job.subject or job.id for job, report in found if report is not None}
+    judged = await services.pair_verdicts.between(who.tenant, list(ideas)) if len(ideas) > 1 else []
     return page_response(
-        "compare.html", request, who, columns=columns, titles=titles, spread={n: _spread(v) for n, v in shares.items()}
+        "compare.html",
+        request,
+        who,
+        columns=columns,
+        titles=titles,
+        spread={n: _spread(v) for n, v in shares.items()},
+        judged=judged_pairs(judged, ideas),
+        askable=len(ideas) == len(chosen) == _LEAST and who.may("run calls"),
+        under_way=await _under_way(services, who.tenant, asked) if asked else None,
     )
+
+
+@router.post("/compare")
+async def ask(
+    request: Request,
+    who: Annotated[SignedIn, Depends(allowed_to("run calls"))],
+    services: ServicesDependency,
+    first: Annotated[str, Form(max_length=64)],
+    second: Annotated[str, Form(max_length=64)],
+) -> Response:
+    """Has a judge say which of two evaluated proposals is better, in both orders."""
+    job = JobId(services.new_id("cp"))
+    ideas = [await evaluated_idea(services, who.tenant, one, "") for one in (first, second)]
+    work = comparison_request(ideas[0], ideas[1], services)
+    subject = f"{ideas[0].title} / {ideas[1].title}"
+    await services.jobs.add(who.tenant, [NewJob(id=job, request=work, subject=subject, priority="interactive")])
+    return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
+
+
+async def _under_way(services: Services, tenant: TenantId, id: str) -> Job | None:
+    """A comparison that was asked for, until it is done."""
+    job = await services.jobs.get(tenant, JobId(id))
+    return job if job is not None and job.kind == "comparison" and job.state != "done" else None
 
 
 def _share(figures: ReportFigures | None, part: str) -> float | None:

@@ -3,20 +3,22 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
+from orchestrator.api.acting import require_blind_opinion
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_found
-from orchestrator.api.routes.opinions import read_proposal
-from orchestrator.api.routes.panel import panel_of
+from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_proposal
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.console.page import page
-from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.scripted_page import page_response
+from orchestrator.jobs.models import JobId
+from orchestrator.jobs.report_figures import figures_of
 from orchestrator.reviewing.models import ReviewRefused
 
 __all__ = ["router"]
@@ -24,29 +26,17 @@ __all__ = ["router"]
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
-PanelViewer = Annotated[SignedIn, Depends(allowed_to("see the panel"))]
-
-
-@router.get("/calls/{id}/panel")
-async def panel(id: PathId, request: Request, who: PanelViewer, services: ServicesDependency) -> HTMLResponse:
-    """What the reviewers of a call think."""
-    batch = await services.jobs.batch(who.tenant, BatchId(id))
-    if batch is None:
-        raise not_found("batch", id)
-    people = {str(one.id): one.name for one in await services.members.list(who.tenant)}
-    shown = await panel_of(services, who.tenant, batch.id)
-    return page(request, who, "panel.html", call=batch, panel=shown, people=people)
 
 
 @router.get("/queue")
-async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> HTMLResponse:
+async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> Response:
     """What is assigned to oneself, first what waits for an opinion."""
     assigned = await services.assignments.queue(who.tenant, member=MemberId(who.subject), batch=None)
-    return page(request, who, "queue.html", assigned=assigned)
+    return page_response("queue.html", request, who, assigned=assigned, today=services.clock.now().date())
 
 
 @router.get("/review/{id}")
-async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> HTMLResponse:
+async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> Response:
     """The proposal and one's opinion on it; nothing of the machine's before that is given."""
     return await _review(id, request, who, services)
 
@@ -73,6 +63,27 @@ async def give(
     return RedirectResponse(f"/console/review/{id}", 303)
 
 
+@router.post("/review/{id}/judgement")
+async def judge(
+    id: PathId,
+    request: Request,
+    who: Reviewer,
+    services: ServicesDependency,
+    point: Annotated[str, Form(max_length=300)],
+    agrees: Annotated[bool, Form()],
+    reason: Annotated[str, Form(), Field(min_length=3, max_length=5_000)],
+    claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
+) -> Response:
+    """Agrees or disagrees with one claim of the report; `claim` is its number on the page."""
+    await require_blind_opinion(services, who.tenant, id, who.subject)
+    body = JudgementBody(point=point, agrees=agrees, reason=reason)
+    try:
+        await judge_point(services, who.tenant, JobId(id), body, Actor(who.subject, who.name, who.role))
+    except ReviewRefused as refusal:
+        return await _review(id, request, who, services, str(refusal))
+    return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
+
+
 @router.post("/review/{id}/conflict")
 async def declare(
     id: PathId,
@@ -93,7 +104,7 @@ async def declare(
     return RedirectResponse("/console/queue", 303)
 
 
-async def _review(id: str, request: Request, who: SignedIn, services: Services, refusal: str = "") -> HTMLResponse:
+async def _review(id: str, request: Request, who: SignedIn, services: Services, refusal: str = "") -> Response:
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
         raise not_found("proposal", id)
@@ -104,16 +115,21 @@ async def _review(id: str, request: Request, who: SignedIn, services: Services, 
             raise
         text, missing = None, problem.detail
     own = await services.opinions.of(who.tenant, evaluation=JobId(id), member=member)
-    job = await services.jobs.get(who.tenant, JobId(id))
-    return page(
+    # Nothing of the machine's is even read before there is an opinion.
+    report = await services.jobs.report(who.tenant, JobId(id)) if own else None
+    judged = await services.opinions.judgements(who.tenant, JobId(id), member) if own else []
+    return page_response(
+        "review.html",
         request,
         who,
-        "review.html",
-        409 if refusal else 200,
+        status=409 if refusal else 200,
         id=id,
         proposal=text,
         missing=missing,
         opinion=own[0] if own else None,
-        reported=job is not None and job.state == "done",
+        report=report,
+        figures=None if report is None else figures_of(report),
+        evidence=None if report is None else evidence_of(report),
+        judgements={one.point: [one] for one in judged},
         refusal=refusal,
     )

@@ -31,6 +31,8 @@ class NewJob(Frozen):
     subject: str
     priority: Priority
     document: bytes | None = None
+    document_file: str | None = None
+    """Where the document lies in place of the job's row, once it has been written there."""
     row: int | None = None
     traceparent: str | None = None
     """Of the request (W3C Trace Context), where it is part of a trace."""
@@ -44,6 +46,9 @@ class NewBatch(Frozen):
     rejected: tuple[RejectedRow, ...] = ()
     open: bool = False
     """More rows will follow: it has not finished, even when all of its jobs have ended."""
+    tags: tuple[str, ...] = ()
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers."""
 
 
 class MoreRows(Frozen):

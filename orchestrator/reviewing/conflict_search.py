@@ -2,11 +2,16 @@
 
 Searched is what says whose the proposal is: the lines and phrases that blind mode masks. Full names are searched
 everywhere but in lists of references: who is cited has no conflict. What these rules miss, people declare.
+
+One pass over a text's words tells which phrases of all reviewers could stand in it; headings and masks, which take a
+hundred times as long, are worked out only for the few texts in which one does.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from assayer.blinding.blind import spans_to_mask
@@ -14,7 +19,7 @@ from assayer.blinding.identifying_sections import reference_lists
 from assayer.text.headings import find_headings
 from orchestrator.access.roles import MemberId
 
-__all__ = ["FoundConflict", "Interest", "found_conflicts"]
+__all__ = ["ConflictSearch", "FoundConflict", "Interest"]
 
 _WORD = re.compile(r"[^\W_]+")
 _AROUND = 60
@@ -37,72 +42,111 @@ class FoundConflict(NamedTuple):
     """Of the proposal."""
 
 
-class _Words(NamedTuple):
-    """A text as its words alone, and where each begins."""
+class _Phrases(NamedTuple):
+    """How a reviewer may be named."""
 
-    joined: str
-    starts: list[int]
-    text: str
+    person: Interest
+    full: tuple[str, ...]
+    initials: tuple[str, ...]
+    institutions: tuple[str, ...]
+
+
+class _Words:
+    """A text as its words alone."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = list(map(_folded, _WORD.findall(text)))
+        self.joined = f" {' '.join(self.folded)} "
 
     def place(self, phrase: str) -> int | None:
         """Where in the text a phrase of whole words begins."""
-        at = self.joined.find(f" {phrase} ") if phrase else -1
-        return None if at < 0 else self.starts[self.joined.count(" ", 0, at)]
+        at = self.joined.find(f" {phrase} ")
+        if at < 0:
+            return None
+        number = self.joined.count(" ", 0, at)
+        return next(match.start() for place, match in enumerate(_WORD.finditer(self.text)) if place == number)
 
 
-def found_conflicts(title: str, text: str, people: Sequence[Interest]) -> Iterator[FoundConflict]:
-    """At most one for each person: by name where there is one, else by institution."""
-    spans, _ = spans_to_mask(text, title)
-    told = _words(" \n ".join(text[span.start : span.end] for span in spans))
-    lists = reference_lists(text, find_headings(text))
-    anywhere = _words(f"{title}\n{_without(text, lists)}")
-    for person in people:
-        full, short = _names(person.name)
-        found = next(_places(anywhere, full), None) or next(_places(told, short), None)
-        if found is not None:
-            yield FoundConflict(person.member, "name", found)
-            continue
-        institutions = [_phrase(one) for one in person.affiliation.split(";")]
-        found = next(_places(told, institutions), None)
-        if found is not None:
-            yield FoundConflict(person.member, "affiliation", found)
+class ConflictSearch:
+    """For some reviewers, in any number of proposals."""
+
+    def __init__(self, people: Sequence[Interest]) -> None:
+        self._people = [_phrases(person) for person in people]
+        self._by_word = defaultdict[str, list[str]](list)
+        """Phrases by their longest word."""
+        for phrase in {one for who in self._people for one in (*who.full, *who.initials, *who.institutions)}:
+            self._by_word[max(phrase.split(), key=len)].append(phrase)
+
+    def found(self, title: str, text: str) -> Iterator[FoundConflict]:
+        """At most one for each person: by name where there is one, else by institution."""
+        named = self._named(_Words(f"{title}\n{text}"))
+        if not named:
+            return
+        anywhere: _Words | None = None
+        told: list[_Words] | None = None
+        for who in self._people:
+            if not named.isdisjoint(who.full):
+                anywhere = anywhere or _Words(f"{title}\n{_without(text, reference_lists(text, find_headings(text)))}")
+                if words := _first([anywhere], who.full):
+                    yield FoundConflict(who.person.member, "name", words)
+                    continue
+            if named.isdisjoint((*who.initials, *who.institutions)):
+                continue
+            if told is None:
+                told = [_Words(text[span.start : span.end]) for span in spans_to_mask(text, title)[0]]
+            if words := _first(told, who.initials):
+                yield FoundConflict(who.person.member, "name", words)
+            elif words := _first(told, who.institutions):
+                yield FoundConflict(who.person.member, "affiliation", words)
+
+    def _named(self, words: _Words) -> Set[str]:
+        """Phrases that stand anywhere in a text."""
+        known = self._by_word.keys() & set(words.folded)
+        return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
 
 
-def _names(name: str) -> tuple[list[str], list[str]]:
+def _phrases(person: Interest) -> _Phrases:
+    full, initials = _names(person.name)
+    institutions = (_phrase(one) for one in person.affiliation.split(";"))
+    return _Phrases(person, full, initials, tuple(one for one in institutions if one))
+
+
+def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """How a full name may be written, and how with initials. A single word is no full name: too many have it."""
     parts = _phrase(name).split()
     if len(parts) < 2:
-        return [], []
+        return (), ()
     given, family = parts[:-1], parts[-1]
-    full = [" ".join(parts), f"{family} {' '.join(given)}", f"{given[0]} {family}", f"{family} {given[0]}"]
+    full = (" ".join(parts), f"{family} {' '.join(given)}", f"{given[0]} {family}", f"{family} {given[0]}")
     initials = [one[0] for one in given]
-    return full, [
+    return full, (
         f"{' '.join(initials)} {family}",
         f"{family} {' '.join(initials)}",
         f"{initials[0]} {family}",
         f"{family} {initials[0]}",
-    ]
+    )
 
 
-def _places(words: _Words, phrases: Sequence[str]) -> Iterator[str]:
+def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
+    """The words around the first phrase that stands in one of the texts; empty where none does."""
     for phrase in phrases:
-        at = words.place(phrase)
-        if at is not None:
-            yield " ".join(words.text[max(0, at - _AROUND) : at + _AROUND].split())
-
-
-def _words(text: str) -> _Words:
-    matches = list(_WORD.finditer(text))
-    folded = [_folded(match[0]) for match in matches]
-    return _Words(f" {' '.join(folded)} ", [match.start() for match in matches], text)
+        for words in texts:
+            at = words.place(phrase)
+            if at is not None:
+                return " ".join(words.text[max(0, at - _AROUND) : at + _AROUND].split())
+    return ""
 
 
 def _phrase(text: str) -> str:
     return " ".join(_folded(word) for word in _WORD.findall(text))
 
 
+@lru_cache(maxsize=50_000)
 def _folded(word: str) -> str:
     """Without accents and case. One word stays one."""
+    if word.isascii():
+        return word.lower()
     plain = unicodedata.normalize("NFKD", word)
     return "".join(one for one in plain if not unicodedata.combining(one) and not one.isspace()).casefold()
 

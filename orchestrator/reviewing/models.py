@@ -83,6 +83,8 @@ class Assignment(_Record):
     member: MemberId
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
+    due: dt.date | None
+    """The last day for it, as whoever runs the call has set it."""
 
 
 class Opinion(_Record):

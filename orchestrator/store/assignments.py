@@ -16,6 +16,7 @@ __all__ = ["PgAssignments", "ProposalText", "hold_call_open"]
 
 _QUEUE = """
     SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
+           (SELECT opinions_due FROM batches WHERE batches.id = jobs.batch) AS due,
            CASE WHEN opinion.blind_at IS NULL THEN 'none' WHEN opinion.revised_at IS NULL THEN 'blind'
                 ELSE 'revised' END AS opinion
     FROM assignments AS given JOIN jobs ON jobs.id = given.evaluation

@@ -118,6 +118,7 @@ class Database:
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
             await self.run(lambda _: migrator.upgrade_schema(self._connect))
+        await self.run(migrator.add_coming_months)
 
     async def ping(self) -> DatabaseHealth:
         """Never raises, and needs no `connect`."""

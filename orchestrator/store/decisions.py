@@ -22,6 +22,10 @@ _OVERRIDES = """
     SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", evaluation
 """
+_OVERRIDE_OF = """
+    SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND jobs.id = $2
+"""
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
 _MISSING = """
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
@@ -68,6 +72,10 @@ class PgDecisions:
     async def overrides(self, tenant: TenantId, batch: BatchId) -> list[ScoreOverride]:
         return [ScoreOverride(**dict(row)) for row in await self._database.fetch(_OVERRIDES, tenant, batch)]
 
+    async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
+        row = await self._database.fetch_one(_OVERRIDE_OF, tenant, evaluation)
+        return None if row is None else ScoreOverride(**dict(row))
+
     async def sign_off(
         self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
     ) -> SignOff | None:
@@ -82,7 +90,7 @@ class PgDecisions:
                 missing = int(await connection.fetchval(_MISSING, batch))
                 if missing and not despite_missing:
                     raise ReviewRefused(
-                        f"{missing:,} assigned opinions are missing.",
+                        f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.",
                         "Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).",
                     )
                 stored = storable_text(note)

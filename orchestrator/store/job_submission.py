@@ -25,8 +25,8 @@ _QUEUE_ROOM = """
 """
 
 _INSERT_BATCH = """
-    INSERT INTO batches (id, tenant, name, rows, rejected, open) VALUES ($2, $1, $3, $4, $5, $6)
-    ON CONFLICT (id) DO NOTHING
+    INSERT INTO batches (id, tenant, name, rows, rejected, open, tags, opinions_due)
+    VALUES ($2, $1, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
 """
 
 # In a statement of its own: what follows sees all that whoever held the batch has added.
@@ -46,14 +46,14 @@ _INSERT_JOBS = """
     WITH given AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
-                    $10::float8[], $11::text[], $12::text[])
+                    $10::float8[], $11::text[], $12::text[], $13::text[])
              WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
-                                       flags, ordinality)
+                                       flags, document_file, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
-                          traceparent, flags, last_event, created_at, ready_at)
+                          traceparent, flags, document_file, last_event, created_at, ready_at)
         SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
-               string_to_array(flags, ','), 1, at, at
+               string_to_array(flags, ','), document_file, 1, at, at
         FROM given
         ON CONFLICT (id) DO NOTHING
         RETURNING id
@@ -90,9 +90,9 @@ async def _insert_batch(
 ) -> None:
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
-        await connection.fetch(
-            _INSERT_BATCH, tenant, batch.id, storable_text(batch.name), batch.rows, rejected, batch.open
-        )
+        tags = [storable_text(tag) for tag in batch.tags]
+        said = (storable_text(batch.name), batch.rows, rejected, batch.open, tags, batch.opinions_due)
+        await connection.fetch(_INSERT_BATCH, tenant, batch.id, *said)
         return
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
@@ -142,4 +142,5 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
         [",".join(job.request.flags) for job in jobs],
+        [job.document_file for job in jobs],
     )

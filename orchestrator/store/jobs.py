@@ -16,6 +16,7 @@ from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRow
 from orchestrator.settings import QueueSettings
 from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from orchestrator.store.job_retry import Retried, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
@@ -94,6 +95,7 @@ _BATCHES = """
         SELECT * FROM batches
         WHERE tenant = $1 AND ($2::text IS NULL OR id = $2)
           AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::text))
+          AND ($6::text IS NULL OR $6 = ANY(tags))
         ORDER BY created_at DESC, id DESC LIMIT $5
     ) AS batches
     CROSS JOIN LATERAL (
@@ -109,8 +111,12 @@ _BATCHES = """
 
 
 class PgJobs:
-    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
+    def __init__(
+        self, database: Database, settings: QueueSettings | None = None, documents: PgDocuments | None = None
+    ) -> None:
+        """Without `documents` they are kept in the rows of their jobs."""
         self._database = database
+        self._documents = documents
         self._settings = settings or QueueSettings()
 
     async def add(
@@ -122,7 +128,23 @@ class PgJobs:
     ) -> RecordedResponse | None:
         """All of them, or nothing and the recorded response to the same request. Raises IdempotencyKeyReused,
         QueueFull, BatchClosed."""
+        if self._documents is None:
+            return await self._add(tenant, jobs, batch, record)
+        written = await self._documents.written(jobs)
+        try:
+            return await self._add(tenant, written, batch, record)
+        finally:
+            # Of jobs that were not accepted. Those that were keep them.
+            if files := [job.document_file for job in written if job.document_file is not None]:
+                await self._documents.release(files)
 
+    async def _add(
+        self,
+        tenant: TenantId,
+        jobs: Sequence[NewJob],
+        batch: NewBatch | MoreRows | None,
+        record: IdempotencyRecord | None,
+    ) -> RecordedResponse | None:
         async def work(connection: Connection) -> RecordedResponse | None:
             return await submit_jobs(connection, tenant, jobs, batch, record)
 
@@ -204,12 +226,14 @@ class PgJobs:
         return await self._database.run(work)
 
     async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
-        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1)
+        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None)
         return _batch(rows[0]) if rows else None
 
-    async def batches(self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50) -> Sequence[BatchStatus]:
+    async def batches(
+        self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None
+    ) -> Sequence[BatchStatus]:
         """The newest first."""
-        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit)
+        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
         return [_batch(row) for row in rows]
 
     async def batch_rows(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
@@ -225,7 +249,10 @@ class PgJobs:
         """With everything that belongs only to it; one that has not ended is cancelled first. False when there is
         none."""
         await self._cancel(_CANCEL, tenant, job)
-        return await retention.delete_jobs(self._database, tenant, [job]) == 1
+        gone = await retention.delete_jobs(self._database, tenant, [job]) == 1
+        if self._documents is not None:
+            await self._documents.sweep_soon()
+        return gone
 
     async def purge(self, now: dt.datetime) -> int:
         """Deletes jobs past their tenant's retention, old idempotency records and deliveries. Returns how many jobs."""
@@ -246,10 +273,11 @@ def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at")
+    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at", "opinions_due")
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return BatchStatus(
         **{name: row[name] for name in names},
+        tags=tuple(row["tags"]),
         cost_usd=None if row["unpriced"] else row["known_cost_usd"],
         rejected=_REJECTED.validate_json(row["rejected"]),
         counts=dict(counts),

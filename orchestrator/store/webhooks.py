@@ -75,6 +75,16 @@ _ADD_FINISHED_BATCHES = """
     RETURNING deliveries.id
 """
 
+_PING = """
+    INSERT INTO deliveries (id, webhook, state, payload)
+    SELECT gen_random_uuid(), id, 'pending', jsonb_build_object(
+        'type', 'ping',
+        'timestamp', to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+        'data', jsonb_build_object('webhook', id)
+    )
+    FROM webhooks WHERE tenant = $1 AND id = $2
+    RETURNING id, payload ->> 'type' AS type, state, attempt, next_at, said, created_at
+"""
 _SETTLE = """
     UPDATE deliveries SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
     WHERE id = $1 AND attempt = $2 AND state = 'pending'
@@ -129,6 +139,11 @@ class PgWebhooks:
         """The newest first."""
         rows = await self._database.fetch(_DELIVERIES, tenant, webhook, limit)
         return [Delivery(**dict(row)) for row in rows]
+
+    async def ping(self, tenant: TenantId, webhook: WebhookId) -> Delivery | None:
+        """A message that says nothing else; None where there is no such webhook."""
+        row = await self._database.fetch_one(_PING, tenant, webhook)
+        return None if row is None else Delivery(**dict(row))
 
     async def add_finished_batches(self) -> int:
         return len(await self._database.fetch(_ADD_FINISHED_BATCHES))

@@ -13,10 +13,12 @@ import pytest
 from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
 from cluster.ray_cluster import corpus_build_cluster, private_environment
-from index import build_corpus, build_shards
+from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
+from tests.contract.bge_models import small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
 from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.lexical_embedder import BgeM3Embedder
 from workers.embedding.settings import EmbedderSettings
 
 pytestmark = [
@@ -69,6 +71,28 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
     again = asyncio.run(build_on_ray(wanted(tmp_path, sources, shards=2), silent))
     assert (again.version, again.papers, again.rejected) == (in_shards.version, in_shards.papers, in_shards.rejected)
     assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+
+
+def test_a_build_on_ray_keeps_the_lexical_weights_that_one_process_does(
+    tmp_path: Path, sources: tuple[Path, ...]
+) -> None:
+    settings = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
+    with closing(BgeM3Embedder(settings)) as embedder:
+        alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
+    asked = wanted(tmp_path, sources).model_copy(update={"embedder": settings})
+    built = asyncio.run(build_on_ray(asked, silent))
+    assert (built.version, built.papers) == (alone.version, alone.papers)
+    there = read_manifest(VersionStore(asked.directory).current_path())
+    assert there.lexical
+    assert lexical_files(there) == lexical_files(alone)
+    again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), silent))
+    assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+
+
+def lexical_files(manifest: Manifest) -> dict[str, str]:
+    """Checksums of the one segment's files of weights."""
+    (segment,) = manifest.segments
+    return {file.path: file.sha256 for file in segment.files if "lexical" in file.path}
 
 
 def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:

@@ -9,13 +9,23 @@ from collections.abc import AsyncIterator
 
 import pyarrow.parquet as pq
 import pytest
+from openpyxl import load_workbook
 
-from assayer.models import Absent, Report
-from orchestrator.batches.results import ResultLine, as_csv, as_json_line, as_parquet, flat_result, rows_in_order
+from assayer.models import Absent, IdeaId, RepeatedIdea, Report
+from orchestrator.batches.results import (
+    ResultLine,
+    as_csv,
+    as_json_line,
+    as_parquet,
+    as_xlsx,
+    flat_result,
+    rows_in_order,
+)
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
 from tests.unit.reports_fixture import full_report
+from tests.unit.test_reports_verdict import VERDICT, report_with
 
 NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 SPENT = Problem(type="budget-exhausted", title="The budget is spent", detail="=It cost too much,\nby far.")
@@ -110,6 +120,36 @@ def test_table_has_a_row_an_idea_and_no_cell_that_is_a_formula() -> None:
     assert failed["cost_usd"] == ""
     assert cancelled["state"] == "cancelled"
     assert not any(value.startswith(("=", "+", "@")) for line in (done, failed, cancelled) for value in line.values())
+
+
+@pytest.mark.parametrize(
+    "title", ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", '=HYPERLINK("http://a")', "a\x0bb"]
+)
+def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> None:
+    made = as_xlsx([flat_result(row(1, "done", full_report(), title=title)), flat_result(row(2, "failed"))])
+    sheet = load_workbook(io.BytesIO(made))["Results"]
+    names, first, second = sheet.iter_rows()
+    columns = {str(cell.value): place for place, cell in enumerate(names)}
+    shown = first[columns["title"]]
+    assert shown.data_type in ("s", "inlineStr")
+    assert shown.value == title.replace("\x0b", "\ufffd")
+    assert all(cell.data_type != "f" for line in (names, first, second) for cell in line)
+    assert first[columns["score_soundness"]].data_type == "n"
+    assert second[columns["score_soundness"]].value is None
+    assert (sheet.freeze_panes, sheet.auto_filter.ref is not None) == ("A2", True)
+
+
+def test_a_row_whose_idea_repeats_a_labelled_one_names_it() -> None:
+    repeats = RepeatedIdea(
+        kind="paraphrase", idea=IdeaId("bees"), title="=Reading by bees", url="", share=0.9, pairs=()
+    )
+    alone = report_with(VERDICT.model_copy(update={"repeats": None}))
+    again = report_with(VERDICT.model_copy(update={"repeats": repeats}))
+    unknown = report_with(VERDICT)
+    rows = [flat_result(row(number, "done", report)) for number, report in enumerate((again, alone, unknown), 1)]
+    assert [one.repeats for one in rows] == ["paraphrase of =Reading by bees", None, None]
+    first, *_ = csv.DictReader(io.StringIO(as_csv(rows).removeprefix("\ufeff")))
+    assert first["repeats"] == "paraphrase of =Reading by bees"
 
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:

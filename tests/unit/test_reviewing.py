@@ -10,13 +10,13 @@ from assayer.models import Absent
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.agreement import mean_kappa, pair_agreements, spread
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.conflict_search import Interest, found_conflicts
+from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
 def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list[str]:
-    return [one.source for one in found_conflicts(title, text, [Interest(MemberId("mb_1"), name, affiliation)])]
+    return [one.source for one in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).found(title, text)]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,38 @@ def test_who_is_cited_or_only_sounds_alike_has_no_conflict(text: str, name: str)
 @given(st.text(max_size=300), st.text(max_size=40), st.text(max_size=40))
 def test_any_words_can_be_searched(text: str, name: str, affiliation: str) -> None:
     _found(text, name, affiliation)
+
+
+_PEOPLE = [
+    Interest(MemberId("mb_1"), "Grace Hopper", "Yale University"),
+    Interest(MemberId("mb_2"), "José Muñoz", "ETH Zürich; Yale University"),
+    Interest(MemberId("mb_3"), "Ada B. Byron", ""),
+    Interest(MemberId("mb_4"), "Cher", "Intel"),
+]
+_LINES = st.sampled_from(
+    [
+        "Authors: Grace Hopper, ETH Zürich",
+        "Authors: J. Munoz",
+        "Ada Byron",
+        "We thank Hopper, G. of Yale University.",
+        "## References",
+        "## Method",
+        "[1] Ada B. Byron. Notes. 1843.",
+        BODY,
+    ]
+)
+
+
+@given(st.lists(_LINES, max_size=8))
+def test_all_reviewers_at_once_have_the_conflicts_that_each_has_alone(lines: list[str]) -> None:
+    text = "\n\n".join(["# Rehearsal", *lines])
+    together = list(ConflictSearch(_PEOPLE).found("Rehearsal", text))
+    assert together == [one for who in _PEOPLE for one in ConflictSearch([who]).found("Rehearsal", text)]
+
+
+def test_words_of_two_masked_places_make_no_name_together() -> None:
+    text = f"# Rehearsal\n\nAuthors: Bob Noyce, Yale\n\nUniversity of Basel\n\n{BODY}"
+    assert _found(text, "Ada Byron", "Yale University") == []
 
 
 @given(

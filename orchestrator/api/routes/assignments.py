@@ -20,7 +20,7 @@ from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
-from orchestrator.reviewing.conflict_search import Interest, found_conflicts
+from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.store.assignments import ProposalText
 
@@ -241,11 +241,12 @@ async def clear(
 
 
 def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> list[tuple[JobId, MemberId, str, str]]:
+    search = ConflictSearch(people)
     return [
         (proposal.id, one.member, one.source, one.words)
         for proposal in proposals
         if proposal.text is not None
-        for one in found_conflicts(proposal.title, proposal.text, people)
+        for one in search.found(proposal.title, proposal.text)
     ]
 
 

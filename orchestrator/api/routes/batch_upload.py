@@ -39,6 +39,7 @@ __all__ = [
     "no_usable_row",
     "read_batch",
     "router",
+    "tags_in",
 ]
 
 
@@ -63,6 +64,10 @@ class RowsQuery(Body):
 class BatchQuery(RowsQuery):
     name: str = Field(default="", max_length=200)
     """A label for people."""
+    tags: str = Field(default="", max_length=500)
+    """Further labels, by which batches are found, separated by commas."""
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers. It is shown to them, and refuses nobody."""
 
 
 class MoreRowsQuery(RowsQuery):
@@ -142,7 +147,15 @@ async def ask(
         raise no_usable_row(intake)
     batch = BatchId(services.new_id("bt"))
     rejected = tuple(intake.rejected)
-    new = NewBatch(id=batch, name=query.name, rows=intake.rows, rejected=rejected, open=query.open)
+    new = NewBatch(
+        id=batch,
+        name=query.name,
+        rows=intake.rows,
+        rejected=rejected,
+        open=query.open,
+        tags=tags_in(query.tags),
+        opinions_due=query.opinions_due,
+    )
     return await _store(request, caller.tenant, services, query, intake, new, query.name, idempotency_key)
 
 
@@ -236,6 +249,11 @@ async def read_batch(
             return await uploads.parse(request, tenant, collect)
         except InputError as error:
             raise HttpProblem.invalid(str(error), "") from None
+
+
+def tags_in(said: str) -> tuple[str, ...]:
+    """Each once, in the order in which they were given."""
+    return tuple(dict.fromkeys(tag for one in said.split(",") if (tag := " ".join(one.split()))))
 
 
 def no_usable_row(intake: BatchIntake) -> HttpProblem:

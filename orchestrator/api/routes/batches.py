@@ -3,20 +3,21 @@
 import asyncio
 import datetime as dt
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.responses import Response, StreamingResponse
+from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.base import Dollars
-from orchestrator.api.acting import actor_of
+from orchestrator.api.acting import acting, actor_of
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource, RowError
-from orchestrator.api.content_negotiation import negotiated_media_type
+from orchestrator.api.content_negotiation import json_only, negotiated_media_type
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import event_stream_response, problem_responses
@@ -24,15 +25,26 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import not_found
 from orchestrator.api.routes.evaluations import Evaluation, evaluation_resource
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.batches.results import as_csv, as_json_line, as_parquet, flat_result, rows_in_order
+from orchestrator.batches.results import (
+    FlatResult,
+    as_csv,
+    as_json_line,
+    as_parquet,
+    as_xlsx,
+    flat_result,
+    rows_in_order,
+)
+from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
 
 __all__ = [
     "BatchEvaluationsQuery",
     "BatchLinks",
+    "BatchPatch",
     "BatchResource",
     "BatchSummary",
+    "BatchesQuery",
     "ResultsQuery",
     "RetriedBatch",
     "batch_links",
@@ -43,12 +55,26 @@ __all__ = [
 ]
 
 
+class BatchesQuery(PageQuery):
+    tag: str | None = Field(default=None, min_length=1, max_length=100)
+    """Only those that carry it."""
+
+
+class BatchPatch(Body):
+    """What of a batch is to change; what is left out stays."""
+
+    name: str = Field(default="", max_length=200)
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
+    opinions_due: dt.date | None = None
+    """The last day for its reviewers; null for none."""
+
+
 class BatchEvaluationsQuery(PageQuery):
     state: JobState | None = None
 
 
 class ResultsQuery(Body):
-    format: Literal["jsonl", "csv", "parquet"] | None = None
+    format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
     """Takes precedence over `Accept`."""
 
 
@@ -72,6 +98,9 @@ class BatchSummary(Resource):
     """Rows that hold no usable idea."""
     open: bool
     """More rows will follow."""
+    tags: tuple[str, ...]
+    opinions_due: dt.date | None
+    """The last day for its reviewers."""
     states: dict[JobState, int]
     """Evaluations in each state; states without one are missing."""
     erased: int
@@ -111,17 +140,26 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 _LOG = logging.getLogger(__name__)
 _JSON = "application/json"
 _FORM = "multipart/form-data"
-_MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MEDIA_TYPES = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv",
+    "xlsx": _XLSX,
+    "parquet": "application/vnd.apache.parquet",
+}
 _FORMAT_NAMES = {
     **dict.fromkeys(("application/jsonl", "application/x-ndjson"), "jsonl"),
     "text/csv": "csv",
+    _XLSX: "xlsx",
     "application/vnd.apache.parquet": "parquet",
 }
 """Formats by the media types that ask for them."""
 _RESULTS = {
     "description": "One line for each row, in their order; rows without a report, rejected ones included, say why",
     "content": {
-        media: {"schema": {"type": "string", **({"format": "binary"} if media == _MEDIA_TYPES["parquet"] else {})}}
+        media: {
+            "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}
+        }
         for media in _FORMAT_NAMES
     },
 }
@@ -137,10 +175,12 @@ _LAST = "Id of the last event that was received"
 
 @router.get("", responses=problem_responses(422))
 async def listed(
-    query: Annotated[PageQuery, Query()], caller: Reader, services: ServicesDependency
+    query: Annotated[BatchesQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[BatchSummary]:
     """One's own batches, the newest first."""
-    found = await services.jobs.batches(caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1)
+    found = await services.jobs.batches(
+        caller.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
+    )
     now = services.clock.now()
     return page_of(found, query.limit, lambda batch: batch_summary(batch, now))
 
@@ -151,6 +191,22 @@ async def one(id: PathId, caller: Reader, services: ServicesDependency) -> Batch
     batch = await _find_batch(services, caller.tenant, id)
     waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
     return batch_resource(batch, services.clock.now()).model_copy(update={"waiting": waiting})
+
+
+@router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
+async def change(
+    id: PathId,
+    body: BatchPatch,
+    caller: Annotated[AuthenticatedCaller, Depends(acting("run calls", scope="submit"))],
+    services: ServicesDependency,
+) -> BatchResource:
+    """Changes its name, its tags, or until when opinions are due; refused once it is signed off."""
+    details = body.model_dump(exclude_unset=True)
+    if details and not await services.call_details.change(
+        caller.tenant, BatchId(id), details, actor_of(caller), services.clock.now()
+    ):
+        raise not_found("batch", id)
+    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
 
 
 @router.delete("/{id}", responses=problem_responses(404, 422))
@@ -247,7 +303,7 @@ async def results(
     services: ServicesDependency,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """The results so far: whole reports as JSON lines, or a table as CSV or Parquet."""
+    """The results so far: whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     batch = await _find_batch(services, caller.tenant, id)
@@ -263,7 +319,8 @@ async def results(
         return StreamingResponse(_json_lines(services, caller.tenant, batch), 200, headers, media)
     stored_rows = services.jobs.batch_rows(caller.tenant, batch.id)
     rows = [flat_result(row) async for row in rows_in_order(stored_rows, batch.rejected)]
-    render = partial(as_csv, rows) if format_name == "csv" else partial(as_parquet, rows)
+    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
+    render = partial(tables.get(format_name, as_parquet), rows)
     return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
@@ -296,6 +353,8 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
         rows=batch.rows,
         rejected=len(batch.rejected),
         open=batch.open,
+        tags=batch.tags,
+        opinions_due=batch.opinions_due,
         states=batch.counts,
         erased=batch.erased,
         cost_usd=batch.cost_usd,

@@ -1,10 +1,13 @@
 """`/v1/comparisons`: which of two ideas is better, and why."""
 
 import asyncio
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import Field
 
+from assayer.models import Idea
 from orchestrator.api.authentication import Submitter
 from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Resource
 from orchestrator.api.idempotency import IdempotencyKey
@@ -18,18 +21,35 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.problems import HttpProblem
+from orchestrator.api.routes.rankings import idea_of_report
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
-from orchestrator.jobs.models import Job, JobId, JobState, LivePriority
+from orchestrator.jobs.models import Job, JobId, JobState, LivePriority, TenantId
 from orchestrator.jobs.requests import ComparisonRequest, Limits
 from orchestrator.jobs.results import ComparisonResult
 from orchestrator.jobs.submissions import NewJob
 
-__all__ = ["AcceptedComparison", "ComparisonBody", "ComparisonResource", "router"]
+__all__ = [
+    "AcceptedComparison",
+    "ComparisonBody",
+    "ComparisonResource",
+    "comparison_request",
+    "evaluated_idea",
+    "router",
+]
+
+
+EvaluationName = Annotated[str, Field(pattern=r"^ev_[A-Za-z0-9_-]{1,60}$")]
 
 
 class ComparisonBody(Body):
-    first: IdeaBody
-    second: IdeaBody
+    """Two ideas, each as its words or as a finished evaluation of one's own."""
+
+    first: IdeaBody | None = None
+    second: IdeaBody | None = None
+    first_evaluation: EvaluationName | None = None
+    """In place of `first`: the idea of this evaluation, as it was judged."""
+    second_evaluation: EvaluationName | None = None
+    """In place of `second`."""
     both_orders: bool = True
     """Ask twice, the second time with the ideas in the other order: this reveals a judge that prefers a position."""
     blind: bool | None = None
@@ -69,22 +89,56 @@ async def ask(
     prefer: PreferHeader = None,
 ) -> Response:
     """Asks which of two ideas is better."""
-    first = await asyncio.to_thread(idea_of, body.first, "first", "/first")
-    second = await asyncio.to_thread(idea_of, body.second, "second", "/second")
-    if first.id == second.id:
-        raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
+    first = await _given(services, caller.tenant, body.first, body.first_evaluation, "first")
+    second = await _given(services, caller.tenant, body.second, body.second_evaluation, "second")
+    work = comparison_request(first, second, services, body)
     job = JobId(services.new_id("cp"))
-    work = ComparisonRequest(
-        first=first,
-        second=second,
-        both_orders=body.both_orders,
-        blind=services.judged_blind(body.blind, several=True),
-        limits=body.limits,
-    )
     new = NewJob(id=job, request=work, subject=f"{first.title} / {second.title}", priority=body.priority)
     accepted = AcceptedComparison(id=job, link=comparison_path(job))
     answer = await accept_job(request, caller, services, new, accepted.link, accepted, idempotency_key)
     return await answer_when_ended(answer, request, caller, services, streams, prefer, show_comparison)
+
+
+async def _given(
+    services: Services, tenant: TenantId, words: IdeaBody | None, evaluation: str | None, name: str
+) -> Idea:
+    """Raises HttpProblem."""
+    if evaluation is not None:
+        if words is not None:
+            raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`.", f"/{name}_evaluation")
+        return await evaluated_idea(services, tenant, evaluation, f"/{name}_evaluation")
+    if words is None:
+        raise HttpProblem.invalid(f"It is required, or `{name}_evaluation` in its place.", f"/{name}")
+    return await asyncio.to_thread(idea_of, words, name, f"/{name}")
+
+
+async def evaluated_idea(services: Services, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
+    """The idea of a finished evaluation, masked where it was judged blind. Raises HttpProblem; `pointer` is where the
+    request names it, empty for a page's."""
+    job = await services.jobs.get(tenant, JobId(evaluation))
+    report = None if job is None or job.kind != "evaluation" else await services.jobs.report(tenant, job.id)
+    if report is not None:
+        return idea_of_report(report)
+    why = "There is no such evaluation." if job is None else f"It has no report: it is {job.state}."
+    if pointer and job is not None:
+        raise HttpProblem.invalid(why, pointer)
+    raise HttpProblem("not-found", f"{evaluation}: {why}")
+
+
+def comparison_request(
+    first: Idea, second: Idea, services: Services, body: ComparisonBody | None = None
+) -> ComparisonRequest:
+    """Raises HttpProblem where both have the same words."""
+    said = body or ComparisonBody()
+    if first.id == second.id:
+        raise HttpProblem.invalid("It has the same words as `first`: there is nothing to compare.", "/second")
+    return ComparisonRequest(
+        first=first,
+        second=second,
+        both_orders=said.both_orders,
+        blind=services.judged_blind(said.blind, several=True),
+        limits=said.limits,
+    )
 
 
 async def show_comparison(services: Services, job: Job) -> ComparisonResource:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 
 from assayer.blinding.blind import blinded
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import ProposalReader, ReportReader, ReviewerCaller, acting, actor_of
 from orchestrator.api.common_schemas import Body, Page, Resource
@@ -22,7 +23,7 @@ from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.reviewing.models import Opinion, PointJudgement, ScoreOfPerson
 
-__all__ = ["JudgementBody", "OpinionBody", "ProposalToRead", "read_proposal", "router"]
+__all__ = ["JudgementBody", "OpinionBody", "ProposalToRead", "judge_point", "read_proposal", "router"]
 
 Note = Annotated[str, Field(max_length=20_000)]
 _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
@@ -121,16 +122,22 @@ async def judge(
 ) -> Page[PointJudgement]:
     """Agrees or disagrees with one point of the report, with a reason. The last judgement of a point counts. Answers
     with all of one's own."""
-    report = await services.jobs.report(reader.tenant, JobId(id))
+    await judge_point(services, reader.tenant, JobId(id), body, actor_of(caller))
+    own = await services.opinions.judgements(caller.tenant, JobId(id), caller.member)
+    return Page(items=tuple(own), next=None)
+
+
+async def judge_point(services: Services, tenant: TenantId, id: JobId, body: JudgementBody, actor: Actor) -> bool:
+    """False where the proposal is not assigned to them. Raises HttpProblem where there is no such point,
+    ReviewRefused."""
+    report = await services.jobs.report(tenant, id)
     if report is None:
         raise HttpProblem("not-finished", "There is no report yet.")
     document = await asyncio.to_thread(report.model_dump, mode="json")
     if not _is_point(document, body.point):
         raise HttpProblem.invalid("There is no point of the report at this place.", "/point")
     now = services.clock.now()
-    await services.opinions.judge(caller.tenant, JobId(id), body.point, body.agrees, body.reason, actor_of(caller), now)
-    own = await services.opinions.judgements(caller.tenant, JobId(id), caller.member)
-    return Page(items=tuple(own), next=None)
+    return await services.opinions.judge(tenant, id, body.point, body.agrees, body.reason, actor, now)
 
 
 @router.get("/judgements", responses=problem_responses(404, 422))

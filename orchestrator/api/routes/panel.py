@@ -21,7 +21,17 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements, spread
 from orchestrator.reviewing.models import Assignment, Opinion, ScoreOfPerson, ScoreOverride, SignOff
 
-__all__ = ["OverrideBody", "Panel", "PanelAgreement", "PanelPair", "PanelRow", "SignOffBody", "panel_of", "router"]
+__all__ = [
+    "OverrideBody",
+    "Panel",
+    "PanelAgreement",
+    "PanelPair",
+    "PanelRow",
+    "Reason",
+    "SignOffBody",
+    "panel_of",
+    "router",
+]
 
 Reason = Annotated[str, Field(min_length=3, max_length=5_000)]
 
@@ -104,7 +114,7 @@ async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Pane
     assigned = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     opinions = await services.opinions.of(tenant, batch=batch)
     overrides = {one.evaluation: one for one in await services.decisions.overrides(tenant, batch)}
-    titles = {one.id: one.title for one in await services.assignments.proposals(tenant, batch)}
+    titles = await services.assignments.titles(tenant, batch)
     return Panel(
         batch=batch,
         assigned=len(assigned),

@@ -304,8 +304,18 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
 
 
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
+    candidates.ideas[report.idea.id] = idea_of_report(report)
+    score = score_of(report)
+    if isinstance(score, Absent):
+        candidates.unscored.append(UnscoredIdea(evaluation=job.id, row=job.row, reason=score.reason))
+    else:
+        candidates.scores[report.idea.id] = score
+
+
+def idea_of_report(report: Report) -> Idea:
+    """As it was judged: masked where that was done blind."""
     card = report.idea
-    candidates.ideas[card.id] = Idea(
+    return Idea(
         id=card.id,
         title=card.title,
         text=card.text,
@@ -314,11 +324,6 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
         flags=card.flags,
         blinding=card.blinding,
     )
-    score = score_of(report)
-    if isinstance(score, Absent):
-        candidates.unscored.append(UnscoredIdea(evaluation=job.id, row=job.row, reason=score.reason))
-    else:
-        candidates.scores[card.id] = score
 
 
 async def _known_comparisons(

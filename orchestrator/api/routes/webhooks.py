@@ -155,6 +155,15 @@ async def deliveries(
     return Page(items=tuple(map(delivery_resource, found)), next=None)
 
 
+@router.post("/{id}/ping", status_code=202, responses=problem_responses(404, 422))
+async def ping(id: PathId, caller: Manager, services: ServicesDependency) -> DeliveryResource:
+    """Sends it a message of the type `ping`, signed as all are; its deliveries tell what came of it."""
+    sent = await services.webhooks.ping(caller.tenant, WebhookId(id))
+    if sent is None:
+        raise not_found("webhook", id)
+    return delivery_resource(sent)
+
+
 @router.delete("/{id}", status_code=204, responses=problem_responses(404, 422))
 async def delete(id: PathId, caller: Manager, services: ServicesDependency) -> None:
     """Deletes it, with its pending deliveries."""

@@ -157,7 +157,11 @@ async function send(files) {
   await eachPart(files, begun.parts, async (part, number, isLast, told) => {
     const query = options();
     query.set("open", !isLast);
-    if (begun.id === null) query.set("name", at("name").value);
+    if (begun.id === null) {
+      query.set("name", at("name").value);
+      if (at("tags").value) query.set("tags", at("tags").value);
+      if (at("opinions-due").value) query.set("opinions_due", at("opinions-due").value);
+    }
     else query.set("first", begun.next);
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();

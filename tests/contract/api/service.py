@@ -47,12 +47,14 @@ from orchestrator.store import (
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
+from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -116,6 +118,8 @@ class Service:
             opinions=PgOpinions(database, audit_log),
             decisions=PgDecisions(database, audit_log),
             remarks=PgRemarks(database, audit_log),
+            call_details=PgCallDetails(database, audit_log),
+            pair_verdicts=PgPairVerdicts(database),
             sessions=PgSessions(database, AccessSettings()),
             sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
             identity_providers={},

@@ -14,6 +14,7 @@ from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
 from tests.contract.api.commands import PROGRAM, Program
 from tests.contract.api.service import ACME, TEXT, Service, served
+from tests.contract.api.test_comparisons import finish as finish_comparison
 
 
 @pytest.fixture
@@ -278,3 +279,42 @@ async def test_what_failed_is_evaluated_again_under_its_id(program: Program, ser
     ended = await program.run("retry", one["id"])
     assert ended.code != 0
     assert "Submit the idea again" in ended.err
+
+
+async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: Program, service: Service) -> None:
+    batch = (await program.run("submit", "ideas", "--tag", "spring", "--tag", "energy")).out.strip()
+    one = (await program.run("submit", "ideas/risk.txt")).out.strip()
+    tagged = await program.run("list", "--tag", "energy", COLUMNS="200")
+    assert batch in tagged.out
+    assert "#spring #energy" in tagged.out
+    assert "No batch carries the tag 'water'" in (await program.run("list", "--tag", "water")).err
+    for _ in range(2):
+        await service.finish()
+    async with service.client(program.key, program.url) as client:
+        (other,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    await service.database.execute(
+        "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id))"
+    )
+    told = await program.run("compare", one, other["id"], COLUMNS="200")
+    assert told.code == 0, told.err
+    assert "Corpus fit" in told.out
+    async with asyncio.TaskGroup() as group, service.services.listener.subscribe("assayer_jobs") as notifications:
+        judging = group.create_task(program.run("compare", one, other["id"], "--judge", COLUMNS="200"))
+        while not await service.database.fetch("SELECT 1 FROM jobs WHERE kind = 'comparison'"):
+            await notifications.next(5)
+        await finish_comparison(service)
+    assert judging.result().code == 0, judging.result().err
+    assert "asked in one only" in judging.result().out
+    assert "overall: clearer" in judging.result().out
+    for wrong in ([one], [one, one], [one, "bt_1"], [one, other["id"], "ev_3", "--judge"]):
+        assert (await program.run("compare", *wrong)).code == 2, wrong
+
+
+async def test_a_fetched_folder_has_a_page_that_leads_to_every_report(program: Program, service: Service) -> None:
+    batch = (await program.run("submit", "ideas")).out.strip()
+    await service.finish()
+    fetched = await program.run("fetch", batch, "--format", "html", "--format", "md")
+    page = (program.home / "out" / "index.html").read_text("utf-8")
+    for file in fetched.out.split()[:-1]:
+        assert f'href="{Path(file).name}"' in page
+    assert "risk.txt" in page

@@ -7,17 +7,22 @@ import httpx2
 import pytest
 
 import assayer_client
-from assayer.models import Absent, IdeaId
+from assayer.models import Absent, EvaluationId, IdeaId
 from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer_client import AsyncClient
 from orchestrator.api.routes.comparisons import AcceptedComparison, ComparisonResource
-from orchestrator.jobs.models import JobVerdict
+from orchestrator.console.pair_view import judged_pairs
+from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.jobs.results import ComparisonResult, outcomes_of
 from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases
+from orchestrator.store import PgLeases, PgReports
+from orchestrator.store.pair_verdicts import SourcedComparison
+from tests.contract.api.people import call_of
 from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.test_console_tables import signed_in
 from tests.contract.api.test_problems import problem
+from tests.contract.store_records import report
 from tests.unit.batch_bodies import words
 
 BODY = {"first": {"title": "Corals", "text": words(1)}, "second": {"title": "Tiles", "text": words(2)}}
@@ -142,3 +147,53 @@ async def test_comparison_tells_that_it_began_and_that_it_is_done(service: Servi
         await finish(service)
         told = [event async for event in follower.comparison_events(accepted.id)]
     assert [event.kind for event in told] == ["queued", "started", "done"]
+
+
+async def test_two_finished_evaluations_are_compared_by_their_ids(service: Service, client: httpx2.AsyncClient) -> None:
+    _, (first, second) = await call_of(service, "# Corals", "# Tiles")
+    body = {"first_evaluation": first, "second_evaluation": second}
+    early = problem(await client.post("/v1/comparisons", json=body), 422, "invalid-request")
+    assert early.errors is not None
+    assert (early.errors[0].pointer, early.errors[0].detail) == ("/first_evaluation", "It has no report: it is queued.")
+    for idea in ("one", "two"):
+        lease, leases = await service.lease(), PgLeases(service.database, QueueSettings())
+        run = EvaluationId(f"run_{lease.job}")
+        assert await leases.record_run(lease, run, {})
+        made = report(run)
+        card = made.idea.model_copy(update={"id": f"idea_{idea}", "title": idea})
+        await PgReports(service.database).keep(made.model_copy(update={"idea": card}), [], {})
+        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+    made_of = (await client.post("/v1/comparisons", json=body)).json()
+    assert (await client.get(made_of["link"])).json()["title"] == "one / two"
+    await finish(service)
+    async with signed_in(service, await service.key()) as browser:
+        page = (await browser.get("/console/compare", params={"id": [first, second]})).text
+        assert "asked in one order only" in page
+        assert "clearer" in page
+        token = page.partition('name="csrf_token" value="')[2].partition('"')[0]
+        form = {"csrf_token": token, "first": first, "second": second}
+        asked = await browser.post("/console/compare", data=form, headers={"Origin": "http://api"})
+        assert asked.status_code == 303
+        assert "The comparison is queued" in (await browser.get(asked.headers["location"])).text
+        same = await browser.post("/console/compare", data=form | {"second": first}, headers={"Origin": "http://api"})
+        assert same.status_code == 422
+    for given in ({**body, "first": BODY["first"]}, {**body, "first_evaluation": "ev_none"}):
+        answer = await client.post("/v1/comparisons", json=given)
+        assert answer.status_code == (422 if "first" in given else 404)
+    async with service.caller(tenant=OTHER) as stranger:
+        assert (await stranger.post("/v1/comparisons", json=body)).status_code == 404
+
+
+async def test_order_effects_of_a_ranking_are_shown_beside_two_of_its_proposals(service: Service) -> None:
+    one, two = IdeaId("1"), IdeaId("2")
+    liked = DimensionVerdict(dimension="overall", winner="first", reason="bolder")
+    answers = [
+        SourcedComparison(
+            job=JobId("rk_1"), kind="ranking", subject="", answer=Comparison(first=a, second=b, verdicts=(liked,))
+        )
+        for a, b in ((one, two), (two, one))
+    ]
+    (pair,) = judged_pairs(answers, {one: "Corals", two: "Tiles"})
+    (respect,) = pair.respects
+    assert (respect.better, respect.order) == (None, "changed sides with the order")
+    assert respect.reasons == ("bolder", "In the other order: bolder")

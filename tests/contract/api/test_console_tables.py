@@ -252,3 +252,39 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await page.locator(".mark.cancelled").first.wait_for()
         await browser.close()
     assert complaints == []
+
+
+async def test_a_call_has_tags_rules_and_a_day_until_which_opinions_are_due(service: Service) -> None:
+    async with service.caller() as owner:
+        query = {"name": "Spring", "tags": "energy,  round 2,energy", "opinions_due": "2026-01-31", "max_usd": "2"}
+        made = await owner.post("/v1/batches", params=query, files=[("file", ("a.txt", TEXT.encode()))])
+        batch = made.json()["id"]
+        summary = (await owner.get(f"/v1/batches/{batch}")).json()
+        assert (summary["tags"], summary["opinions_due"]) == (["energy", "round 2"], "2026-01-31")
+        found = [(await owner.get("/v1/batches", params={"tag": tag})).json()["items"] for tag in ("energy", "round")]
+        assert [len(one) for one in found] == [1, 0]
+        changed = await owner.patch(f"/v1/batches/{batch}", json={"tags": ["round 3"]})
+        assert (changed.json()["name"], changed.json()["tags"]) == ("Spring", ["round 3"])
+        assert (await owner.patch("/v1/batches/bt_none", json={"name": "Mine"})).status_code == 404
+        log = (await owner.get("/v1/audit-log")).json()["items"]
+        assert [one["content"]["tags"] for one in log if one["act"] == "call changed"] == [["round 3"]]
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with signed_in(service, officer.key) as client:
+        page = (await client.get(f"/console/calls/{batch}")).text
+        for words in ("round 3", "Opinions due by 2026-01-31", ">over<", "Literature up to", "masked"):
+            assert words in page
+        assert batch in (await client.get("/console", params={"tag": "round 3"})).text
+        assert batch not in (await client.get("/console", params={"tag": "energy"})).text
+        token = page.partition('name="csrf_token" value="')[2].partition('"')[0]
+        form = {"csrf_token": token, "name": "Autumn", "tags": "water", "opinions_due": ""}
+        saved = await client.post(f"/console/calls/{batch}/details", data=form, headers={"Origin": "http://api"})
+        assert saved.status_code == 303
+        page = (await client.get(f"/console/calls/{batch}")).text
+        assert "Autumn" in page
+        assert "Opinions due by 2" not in page
+        form = form | {"opinions_due": "2026-01-31"}
+        await client.post(f"/console/calls/{batch}/details", data=form, headers={"Origin": "http://api"})
+    async with service.client(officer.key) as officers:
+        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    async with signed_in(service, ada.key) as reviewer:
+        assert "due by 2026-01-31" in (await reviewer.get("/console/queue")).text

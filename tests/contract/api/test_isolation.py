@@ -6,6 +6,8 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from orchestrator.access.roles import ROLES, Role
+from tests.contract.api.people import call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 from tests.contract.api.test_problems import problem
 
@@ -21,6 +23,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "/v1/evaluations/{id}/conflicts": {"reviewer": "mb_1", "reason": "a friend"},
     "/v1/evaluations/{id}/override": {"score": 5, "reason": "a friend"},
     "/v1/evaluations/{id}/opinions": {"score": 5},
+    "/v1/evaluations/{id}/remarks": {"text": "a friend"},
     "/v1/evaluations/{id}/judgements": {"point": "/parts/0", "agrees": True, "reason": "a friend"},
 }
 """What a request needs to be more than malformed."""
@@ -37,13 +40,20 @@ async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
             assert (answer.status_code == 401) == (path not in _OPEN), (method, path)
 
 
-async def test_another_tenants_things_are_not_there(service: Service) -> None:
-    """Each route with an id in its path gets the ids of things that do exist, from the other tenant's widest key."""
-    async with service.caller() as owner, service.caller(tenant=OTHER) as stranger:
+@pytest.mark.parametrize("role", ROLES)
+async def test_another_tenants_things_are_not_there(service: Service, role: Role) -> None:
+    """Each route with an id in its path gets the ids of things that do exist, from each role of the other tenant; a
+    machine comes with the widest key."""
+    stranger_key = (
+        await service.key(tenant=OTHER) if role == "machine" else (await person(service, role, tenant=OTHER)).key
+    )
+    async with service.caller() as owner, service.client(stranger_key) as stranger:
         done = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         await service.finish()
         queued = (await owner.post("/v1/evaluations", json=BODY)).json()["id"]
         paper = {"title": "Rehearsal by risk", "abstract": TEXT}
+        batch, (in_batch, _) = await call_of(service, "# One", "# Two")
+        member = str((await person(service, "reviewer", "Grace Hopper")).member.id)
         curation = (await owner.post("/v1/curations", json={"items": [paper]})).json()["id"]
         key = (await owner.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})).json()["id"]
         before = await _everything(service)
@@ -52,7 +62,7 @@ async def test_another_tenants_things_are_not_there(service: Service) -> None:
                 continue
             needed = _PARAMETERS.get((method, path), {})
             body = _BODIES.get(path, {"name": "mine"})
-            for thing in (done, queued, curation, key):
+            for thing in (done, queued, curation, key, batch, in_batch, member):
                 at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)

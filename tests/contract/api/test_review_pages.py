@@ -6,17 +6,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from fastapi.routing import APIRoute
 from playwright.async_api import async_playwright
 
-from orchestrator.access.roles import PERMISSIONS, PersonRole
-from orchestrator.console.review_pages import router
 from tests.chromium import launch_options
 from tests.contract.api.people import Person, asking, call_of, person
-from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.service import Service, served
 from tests.contract.test_report_page import CONTRASTS
-
-ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
 
 
 @asynccontextmanager
@@ -90,7 +85,7 @@ async def test_officers_see_the_panel(service: Service) -> None:
         shown = await browser.get(f"/console/calls/{batch}/panel")
     assert "Ada Byron: 4" in shown.text
     assert "1 of 2" in shown.text
-    assert "1 to come" in shown.text
+    assert 'data-label="To come">1<' in shown.text
 
 
 async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> None:
@@ -106,29 +101,3 @@ async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> No
         assert (await browser.get(f"/console/review/{first}")).status_code == 404
         without = await browser.post(f"/console/review/{second}/opinion", data={"score": "3"}, headers=origin)
         assert without.status_code == 403
-
-
-@pytest.mark.parametrize("role", ROLES)
-async def test_pages_are_refused_to_other_roles_and_tenants(service: Service, role: PersonRole) -> None:
-    """Every page that needs an act, as each role, with the ids of another tenant."""
-    batch, (evaluation,) = await call_of(service, "# One")
-    async with signed_in(service, await person(service, role, tenant=OTHER)) as browser:
-        token = (await browser.get("/console", follow_redirects=True)).text.partition('value="')[2][:64]
-        for route in router.routes:
-            assert isinstance(route, APIRoute)
-            acts = [getattr(one.call, "act", None) for one in route.dependant.dependencies]
-            act = next((one for one in acts if one), None)
-            path = route.path.replace("{id}", batch if "calls" in route.path else evaluation)
-            for method in sorted(route.methods or ()):
-                answer = await browser.request(
-                    method,
-                    path,
-                    headers={"Origin": "http://api", "X-CSRF-Token": token},
-                    data={"score": "3", "reason": "because"} if method == "POST" else None,
-                )
-                if act is None:
-                    assert path == "/console"
-                elif role not in PERMISSIONS[act]:
-                    assert answer.status_code == 403, (method, path)
-                else:
-                    assert answer.status_code == (404 if "{id}" in route.path else 200), (method, path)

@@ -135,3 +135,13 @@ async def test_end_of_an_evaluation_is_told_to_its_tenant_alone(service: Service
         problem(await stranger.get(f"/v1/webhooks/{made.id}/deliveries"), 404, "not-found")
         problem(await stranger.delete(f"/v1/webhooks/{made.id}"), 404, "not-found")
         assert theirs.messages == []
+
+
+async def test_a_ping_is_sent_signed_and_told(service: Service) -> None:
+    async with receiver() as received, service.caller() as client:
+        made = (await client.post("/v1/webhooks", json={"url": received.url, "events": ["batch.finished"]})).json()
+        sent = DeliveryResource.model_validate_json((await client.post(f"/v1/webhooks/{made['id']}/ping")).content)
+        assert (sent.type, sent.state, sent.attempt) == ("ping", "pending", 0)
+        assert (await client.post("/v1/webhooks/wh_none/ping")).status_code == 404
+        (listed,) = (await client.get(f"/v1/webhooks/{made['id']}/deliveries")).json()["items"]
+        assert (listed["id"], listed["type"]) == (sent.id, "ping")

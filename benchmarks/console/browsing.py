@@ -1,0 +1,94 @@
+"""Pages of a large call as a person meets them in Chromium: when they show, and how long the server took for them."""
+
+import os
+import shutil
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import Page, async_playwright
+
+__all__ = ["time_pages"]
+
+_TIMING = """
+() => new Promise(done => {
+  const answer = () => {
+    const told = performance.getEntriesByType("navigation")[0];
+    const paint = performance.getEntriesByName("first-contentful-paint")[0];
+    if (!paint || !told.loadEventEnd) return setTimeout(answer, 5);
+    done([told.responseEnd - told.requestStart, paint.startTime]);
+  };
+  answer();
+})
+"""
+"""Milliseconds: from the request to the end of the answer, and from the start to the first paint."""
+_LAST_REQUEST = """
+() => {
+  const asked = performance.getEntriesByType("resource").filter(one => one.initiatorType === "xmlhttprequest");
+  const last = asked.at(-1);
+  return last ? last.responseEnd - last.requestStart : null;
+}
+"""
+"""None where the whole page was loaded anew."""
+
+
+async def time_pages(address: str, key: str, batch: str, times: int) -> None:
+    here = f"{address}/console/calls/{batch}"
+    async with async_playwright() as running:
+        browser = await running.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
+        )
+        page = await browser.new_page(viewport={"width": 1280, "height": 900})
+        await page.goto(f"{address}/console")
+        await page.get_by_label("API key").fill(key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Calls").wait_for()
+
+        async def sort() -> None:
+            await page.get_by_role("link", name="Score", exact=True).click()
+            await page.locator("th[aria-sort]", has_text="Score").wait_for()
+
+        async def filter() -> None:
+            await page.get_by_label("poor", exact=True).check()
+            await page.wait_for_url("**fit=poor**")
+
+        async def search() -> None:
+            await page.get_by_label("Search titles").fill("Proposal 4711")
+            await page.get_by_role("heading", name="1 proposal", exact=True).wait_for()
+
+        print(f"\nIn Chromium, {times} times each: milliseconds at the server, then until a person sees it", flush=True)
+        await _opened(page, "first paint of the table", here, times)
+        await _opened(page, "last page of the table", f"{here}?page=100", times)
+        await _opened(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
+        await _opened(page, "open the plots", f"{here}/plots", times)
+        await _opened(page, "who reviews what", f"{here}/assignments", times)
+        await _opened(page, "what reviewers think", f"{here}/panel", times)
+        await _acted(page, "sort by score", here, sort, times)
+        await _acted(page, "filter by corpus fit", here, filter, times)
+        await _acted(page, "search (waits 300 ms)", here, search, times)
+        await browser.close()
+
+
+async def _opened(page: Page, name: str, address: str, times: int) -> None:
+    found = []
+    for _ in range(times):
+        await page.goto(address)
+        found.append(await page.evaluate(_TIMING))
+    _told(name, [one[0] for one in found], [one[1] for one in found])
+
+
+async def _acted(page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], times: int) -> None:
+    served, seen = [], []
+    for _ in range(times):
+        await page.goto(address)
+        began = time.perf_counter()
+        await act()
+        seen.append(1_000 * (time.perf_counter() - began))
+        if (took := await page.evaluate(_LAST_REQUEST)) is not None:
+            served.append(float(took))
+    _told(name, served, seen)
+
+
+def _told(name: str, served: list[float], seen: list[float]) -> None:
+    figures = (f"median {statistics.median(one):6.0f}, slowest {max(one):6.0f}" for one in (served, seen))
+    print(f"{name:26} {'   '.join(figures)}", flush=True)

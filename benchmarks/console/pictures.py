@@ -1,0 +1,23 @@
+"""Pictures of pages, small enough to lie beside a document."""
+
+import asyncio
+import io
+from pathlib import Path
+
+from PIL import Image
+from playwright.async_api import Page
+
+__all__ = ["picture"]
+
+_QUALITY = 60
+
+
+async def picture(page: Page, path: Path) -> None:
+    """What stands in the window now."""
+    shot = await page.screenshot()
+    await asyncio.to_thread(_save, shot, path)
+
+
+def _save(shot: bytes, path: Path) -> None:
+    with Image.open(io.BytesIO(shot)) as image:
+        image.convert("RGB").save(path, "WEBP", quality=_QUALITY, method=6)

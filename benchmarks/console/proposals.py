@@ -1,0 +1,93 @@
+"""The 158 rows of a call: 118 files, 37 more in a table, and three in it that are broken."""
+
+import csv
+import gzip
+import io
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["ProposalFile", "invented", "real"]
+
+_FILES, _MORE = 118, 37
+_BROKEN = (("A-2026-0901", "Empty", ""), ("A-2026-0902", "Too short", "Later."), ("A-2026-0903", "", ""))
+_FIELDS = (
+    ("coral reefs", "sound recordings", "which larvae settle where"),
+    ("mine slag", "pulsed currents", "which metals can be won back"),
+    ("quiet rotors", "serrated edges", "where the noise of blades comes from"),
+    ("salt marshes", "repeated aerial surveys", "how fast they follow the sea"),
+    ("language models", "rehearsal of examples at risk", "what the next round of training overwrites"),
+    ("old manuscripts", "multispectral pictures", "which words were scraped off"),
+    ("grid batteries", "acoustic probes", "when a cell begins to fail"),
+    ("urban trees", "sap flow sensors", "which streets they cool"),
+    ("peer review", "paired readings", "where two readers part"),
+    ("river ice", "buried fibres", "when a dam of ice will break"),
+)
+_WAYS = (
+    "Listening to",
+    "Predicting",
+    "Mapping",
+    "A cheap test for",
+    "Early signs in",
+    "What moves",
+    "Reading",
+    "Rates of",
+)
+
+
+class ProposalFile(NamedTuple):
+    name: str
+    content: bytes
+
+
+def invented() -> list[ProposalFile]:
+    """Made up here, so that pictures of them can be shown."""
+    draw = random.Random(19)
+    made = [_invented(number, draw) for number in range(1, _FILES + _MORE + 1)]
+    files = [
+        ProposalFile(f"A-2026-{at:04}.txt", f"# {title}\n\n{text}".encode()) for at, (title, text) in enumerate(made, 1)
+    ]
+    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *one) for at, one in enumerate(made, 1)][_FILES:])]
+
+
+def real(data: Path) -> list[ProposalFile]:
+    """Real ideas of the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as rows."""
+    texts = [one.read_text("utf-8") for one in sorted(data.glob("scholarideas/*/*.txt")) if one.name != "cutoff.txt"]
+    texts += [one["text"] for one in _lines(data / "ai_researcher" / "ideas.jsonl.gz")]
+    awards = [(one["title"], one["abstract"]) for one in _lines(data / "grants" / "nsf_2026.jsonl.gz")]
+    wanted = _FILES - len(texts)
+    texts += [f"# {title}\n\n{text}" for title, text in awards[:wanted]]
+    files = [ProposalFile(f"A-2026-{at:04}.txt", text.encode()) for at, text in enumerate(texts, 1)]
+    more = awards[wanted : wanted + _MORE]
+    return [*files, _table([(f"A-2026-{at + _FILES:04}", *one) for at, one in enumerate(more, 1)])]
+
+
+def _invented(number: int, draw: random.Random) -> tuple[str, str]:
+    subject, means, question = _FIELDS[number % len(_FIELDS)]
+    title = f"{_WAYS[number // len(_FIELDS) % len(_WAYS)]} {subject}"
+    sites, years = draw.randint(3, 40), draw.randint(2, 5)
+    author = "Authors: Grace Hopper, Yale University\n\n" if number in (5, 42) else ""
+    text = (
+        f"{author}We ask {question}, and study {subject} with {means} at {sites} sites over {years} years. Earlier "
+        "work looked at single places and told causes from company only by their order in time. We change one thing "
+        "at a time at half of the sites, drawn by lot, and keep the others as they are. The first outcome is "
+        "measured by people who do not know which site is which. With this many sites an effect of "
+        f"{draw.randint(5, 30)} % is found with a power of 0.8. We publish data and programs, negative results "
+        f"included. Number {number}."
+    )
+    return title, text
+
+
+def _table(rows: list[tuple[str, str, str]]) -> ProposalFile:
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(("id", "title", "text"))
+    table.writerows([*rows, *_BROKEN])
+    return ProposalFile("more.csv", text.getvalue().encode())
+
+
+def _lines(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

@@ -1,0 +1,299 @@
+"""A whole call, played through on a service of its own: 158 rows, two reviewers, a conflict, blind scores, a shortlist,
+an override, sign-off, export, the audit log verified, one applicant erased. Pictures for docs/console.md.
+
+    python -m benchmarks.console.walkthrough --pictures docs/console
+    python -m benchmarks.console.walkthrough --data ../shared/data      # real ideas, and no pictures
+
+Evaluated by the simulator of an LLM endpoint over examples/corpus.jsonl: what the program finds means nothing here.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from assayer_client import AsyncClient
+from assayer_client.reviewing import OpinionBody
+from benchmarks.console.pictures import picture
+from benchmarks.console.proposals import ProposalFile, invented, real
+from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.machine import machine
+
+_ROOT = Path(__file__).parents[2]
+_RUN = "from cluster.cli.main import main; main()"
+_CUT = 20
+
+
+class Walk:
+    """The service, and who is in front of it."""
+
+    def __init__(self, home: Path, simulated: Simulator, pictures: Path | None) -> None:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+        self.environment = own | {
+            "ASSAYER_HOME": str(home),
+            "ASSAYER_LLM__BASE_URL": simulated.base_url,
+            "ASSAYER_LLM__MODEL": "simulated",
+            "ASSAYER_LLM__API_KEY": "sk-test",
+            "ASSAYER_LLM__ENDPOINT_NAME": "simulated",
+            "ASSAYER_LLM__PRICES": json.dumps({"simulated": [0.5, 1.5]}),
+        }
+        self.home, self.pictures, self.address = home, pictures, ""
+        self.began = time.monotonic()
+
+    def run(self, *arguments: object) -> str:
+        command = [sys.executable, "-c", _RUN, *map(str, arguments)]
+        ended = subprocess.run(
+            command, env=self.environment, cwd=self.home, capture_output=True, text=True, check=False
+        )
+        if ended.returncode:
+            raise RuntimeError(f"assayer {' '.join(map(str, arguments))} failed: {ended.stderr}")
+        return ended.stdout.strip()
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        command = [sys.executable, "-c", _RUN, "serve", "--port", "0"]
+        log = (self.home / "serve.log").open("w")
+        process = subprocess.Popen(
+            command, env=self.environment, cwd=self.home, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            if process.stdout is None:
+                raise RuntimeError("The output of the service cannot be read.")
+            for line in process.stdout:
+                if "listens" in line:
+                    self.address = line.split()[-1]
+                    break
+            yield
+        finally:
+            process.terminate()
+            process.wait()
+            log.close()
+
+    async def signed_in(self, browser: Browser, key: str) -> Page:
+        page = await (await browser.new_context(viewport={"width": 1100, "height": 720})).new_page()
+        await page.goto(f"{self.address}/console")
+        await page.get_by_label("API key").fill(key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("button", name="Sign out").wait_for()
+        return page
+
+    async def show(self, page: Page, name: str) -> None:
+        if self.pictures is not None:
+            await picture(page, self.pictures / f"{name}.webp")
+
+    def tell(self, words: str) -> None:
+        print(f"{time.monotonic() - self.began:6.0f} s  {words}", flush=True)
+
+
+async def play(walk: Walk, files: list[ProposalFile]) -> None:
+    walk.environment |= {"ASSAYER_API_URL": walk.address}
+    scopes = [word for scope in ("submit", "read", "manage") for word in ("--scope", scope)]
+    walk.environment |= {"ASSAYER_API_KEY": walk.run("keys", "create", "walk", "--tenant", "default", *scopes)}
+    owner_key = walk.run("members", "invite", "Olga Owner", "olga@example.org", "--role", "owner", "--key").split()[-1]
+    async with async_playwright() as running, AsyncClient(walk.address, owner_key) as client:
+        browser = await running.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
+        )
+        owner = await walk.signed_in(browser, owner_key)
+        call = await _submit(walk, owner, files)
+        await client.wait_for_batch(call, seconds=3_600)
+        found = await client.batch(call)
+        walk.tell(f"evaluated: {json.dumps(found.states)}, {found.rejected} refused, cost {found.cost_usd}")
+        await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
+        await walk.show(owner, "table")
+        await owner.locator("td.title a").first.click()
+        await walk.show(owner, "proposal")
+        keys = await _invite(walk, owner)
+        await _assign(walk, owner, call)
+        first = await _review_by_hand(walk, browser, keys[0])
+        await _opinions(walk, keys, call, first)
+        await _shortlist(walk, owner, client, call)
+        await _decide(walk, owner, call, first)
+        await _export(walk, client, call)
+        await _erase(walk, owner)
+        await browser.close()
+
+
+async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
+    await page.get_by_role("link", name="New call").click()
+    await page.get_by_label("Name", exact=True).fill("Spring call 2026")
+    await page.get_by_label("Tags").fill("spring, round 1")
+    await page.get_by_label("Opinions due by").fill("2027-01-31")
+    sent = [{"name": one.name, "mimeType": "application/octet-stream", "buffer": one.content} for one in files]
+    await page.locator("#files").set_input_files(sent)  # type: ignore[arg-type]
+    await page.get_by_role("button", name="Check and estimate").click()
+    await page.get_by_role("heading", name="If you submit this").wait_for()
+    await walk.show(page, "new-call")
+    await page.get_by_role("button", name="Submit", exact=True).click()
+    await page.get_by_role("link", name="Follow the call").click()
+    await page.get_by_role("heading", name="Spring call 2026").wait_for()
+    call = page.url.rpartition("/")[2]
+    walk.tell(f"submitted as {call}")
+    await page.goto(f"{walk.address}/console")
+    await page.get_by_text("per hour").first.wait_for(timeout=600_000)
+    await walk.show(page, "calls")
+    return call
+
+
+async def _invite(walk: Walk, page: Page) -> list[str]:
+    keys = []
+    for name, affiliation in (("Ada Byron", "University of Turin"), ("Grace Hopper", "Yale University")):
+        await page.get_by_role("link", name="People").click()
+        await page.get_by_label("Name", exact=True).fill(name)
+        await page.get_by_label("Address").fill(f"{name.split()[0].lower()}@example.org")
+        await page.get_by_label("Institutions").fill(affiliation)
+        await page.get_by_label("Role").select_option("reviewer")
+        await page.get_by_role("button", name="Invite").click()
+        await page.get_by_role("link", name=f"Change {name}").click()
+        await page.get_by_role("button", name="Make a key").click()
+        keys.append((await page.locator("#secret").inner_text()).strip())
+    walk.tell("two reviewers invited, each with a key")
+    return keys
+
+
+async def _assign(walk: Walk, page: Page, call: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/assignments")
+    await page.get_by_role("button", name="Show who would get what").click()
+    await page.get_by_role("heading", name="What would be assigned").wait_for()
+    await walk.show(page, "assignments")
+    button = page.get_by_role("button", name="Assign these")
+    walk.tell(f"{await button.inner_text()}; conflicts found: {await page.get_by_text('found by name').count()}")
+    await button.click()
+    await page.get_by_role("button", name="Withdraw").first.wait_for()
+
+
+async def _review_by_hand(walk: Walk, browser: Browser, key: str) -> str:
+    page = await walk.signed_in(browser, key)
+    await page.locator("ol.cards a").first.click()
+    evaluation = page.url.rpartition("/")[2]
+    await walk.show(page, "blind")
+    await page.get_by_label("4", exact=True).check()
+    await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
+    await page.get_by_role("button", name="Give first opinion").click()
+    await page.get_by_role("heading", name="What the program found").wait_for()
+    claim = page.locator("li:has(details.judge)").first
+    await claim.locator("summary").click()
+    await claim.get_by_label("Why").fill("The proposal does say how sites are drawn.")
+    await claim.get_by_role("button", name="I disagree").click()
+    await page.get_by_text("You disagree").first.scroll_into_view_if_needed()
+    await walk.show(page, "claims")
+    await page.get_by_label("3", exact=True).check()
+    await page.get_by_role("button", name="Revise").click()
+    await page.get_by_text("First opinion, which stays").wait_for()
+    walk.tell("one proposal reviewed by hand: blind, a claim judged, revised")
+    return evaluation
+
+
+async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
+    """The rest by requests, as a reviewer's client would send them."""
+    draw, given = random.Random(7), 0
+    worth: dict[str, int] = {}
+    for key in keys:
+        async with AsyncClient(walk.address, key) as reviewer:
+            for one in (await reviewer.assignments(batch=call)).items:
+                if one.opinion != "none" or (one.evaluation == done and key == keys[0]):
+                    continue
+                base = worth.setdefault(one.evaluation, draw.randint(1, 5))
+                score = min(5, max(1, base + draw.choice((-1, 0, 0, 0, 1))))
+                await reviewer.give_opinion(one.evaluation, OpinionBody(score=score, note="As discussed."))
+                given += 1
+    walk.tell(f"{given} more first opinions")
+
+
+async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/rankings")
+    await page.get_by_label("Places").fill(str(_CUT))
+    await page.get_by_label("Comparisons for each proposal").fill("4")
+    await page.get_by_role("button", name="Estimate").click()
+    await page.get_by_role("button", name="Start the ranking").click()
+    await page.wait_for_url("**/rankings/rk_*")
+    await client.wait_for_ranking(page.url.rpartition("/")[2], seconds=3_600)
+    await page.reload()
+    await page.get_by_role("button", name="Cut here").wait_for()
+    await walk.show(page, "shortlist")
+    bands = [await one.inner_text() for one in await page.locator("section.band h2").all()]
+    walk.tell(f"shortlist of {_CUT}: {'; '.join(bands)}")
+
+
+async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
+    await page.goto(f"{walk.address}/console/proposals/{evaluation}#people")
+    await page.get_by_text("Set the score that counts").click()
+    await page.get_by_label("2", exact=True).check()
+    await page.get_by_label("Why", exact=True).fill("The budget was not in the file that reviewers read.")
+    await page.get_by_role("button", name="Set the score").click()
+    await page.get_by_text("2 of 5 counts").wait_for()
+    await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
+    await walk.show(page, "panel")
+    figures = " · ".join((await page.locator("dl.figures").inner_text()).split("\n"))
+    await page.get_by_label("What was decided").fill("The first twenty by score, ties by the panel.")
+    await page.get_by_role("button", name="Sign off this call").click()
+    tip = await page.locator("code.tip").inner_text()
+    await page.evaluate("scrollTo(0, 0)")
+    await walk.show(page, "signed-off")
+    walk.tell(f"panel: {figures}")
+    walk.tell(f"signed off, tip {tip[:24]}…")
+
+
+async def _export(walk: Walk, client: AsyncClient, call: str) -> None:
+    for format in ("csv", "xlsx", "jsonl"):
+        saved = await client.save_results(call, walk.home / f"{call}.{format}", format=format)
+        walk.tell(f"exported {format}: {_size(saved)}")
+    dossier = await client.save_dossier(call, walk.home / "dossier.pdf")
+    walk.tell(f"dossier: {_size(dossier)}")
+    _verify(walk, "log.jsonl")
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size:,} bytes"
+
+
+def _verify(walk: Walk, name: str) -> None:
+    tip = walk.run("audit-log", "export", name).split()[-1]
+    walk.tell(walk.run("audit-log", "verify", name, "--tip", tip).replace("\n", " "))
+
+
+async def _erase(walk: Walk, page: Page) -> None:
+    await page.goto(f"{walk.address}/console/erase?source=A-2026-0007.txt")
+    await page.get_by_label("Delete all of this").check()
+    await walk.show(page, "erase")
+    await page.get_by_role("button", name="Delete it").click()
+    await page.wait_for_url("**/console/erase/*")
+    await walk.show(page, "erased")
+    walk.tell("one applicant erased")
+    _verify(walk, "log-after.jsonl")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.console.walkthrough", description=__doc__)
+    parser.add_argument("--data", type=Path, help="a folder of real ideas, as ../shared/data")
+    parser.add_argument("--pictures", type=Path, help="where to; not with --data")
+    parser.add_argument("--files", type=int, default=118, help="of the 118, for a shorter walk")
+    asked = parser.parse_args()
+    if asked.data and asked.pictures:
+        parser.error("real ideas are not shown in pictures")
+    *single, table = real(asked.data) if asked.data else invented()
+    if asked.pictures:
+        asked.pictures.mkdir(parents=True, exist_ok=True)
+    print(f"Machine: {machine()}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulated:
+        home = Path(folder)
+        home.chmod(0o711)  # as root, PostgreSQL runs as another user
+        walk = Walk(home, simulated, asked.pictures)
+        walk.run("corpus", "build", _ROOT / "examples" / "corpus.jsonl")
+        with walk.serving():
+            asyncio.run(play(walk, [*single[: asked.files], table]))
+
+
+if __name__ == "__main__":
+    main()

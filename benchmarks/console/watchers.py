@@ -1,0 +1,77 @@
+"""What people who have the page of a running call open cost the server: its processor time with and without them."""
+
+import asyncio
+import os
+import shutil
+import time
+
+from playwright.async_api import async_playwright
+
+from assayer.models import Idea
+from assayer.models.idea import IdeaId
+from benchmarks.console.child import ServedConsole
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.submissions import NewBatch, NewJob
+from orchestrator.store import Database, PgJobs
+
+__all__ = ["add_watched_call", "time_watchers"]
+
+_CALL = BatchId("bt_watched")
+_ROWS = 5_000
+_SECONDS = 30.0
+_END_ONE = """
+    UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id, cost_usd = 0.1
+    WHERE id = (SELECT id FROM jobs WHERE batch = $1 AND state = 'queued' ORDER BY "row" LIMIT 1)
+"""
+_TELL = "SELECT pg_notify('assayer_jobs', 'finished ev_watched')"
+
+
+async def add_watched_call(database: Database, tenant: TenantId) -> None:
+    await database.execute("UPDATE tenants SET max_queued = 20000 WHERE id = $1", tenant)
+    jobs = []
+    for row in range(1, _ROWS + 1):
+        text = f"Idea {row}. We study how stored examples are overwritten, and rehearse those at risk. "
+        idea = Idea(id=IdeaId(f"watched_{row}"), title=f"Idea {row}", text=text, sections=(), source=f"{row}.txt")
+        request = EvaluationRequest(idea=idea, source=idea.source, method="scholareval")
+        jobs.append(NewJob(id=JobId(f"ev_w{row}"), request=request, subject=idea.title, priority="batch", row=row))
+    await PgJobs(database).add(tenant, jobs, NewBatch(id=_CALL, name="watched", rows=_ROWS))
+
+
+async def time_watchers(service: ServedConsole, key: str, database: Database) -> None:
+    """Of one core, of the server's process alone; an idea ends every four seconds or every second, or none does."""
+    print(f"\nA call of {_ROWS:,} under way, {_SECONDS:.0f} s each: share of a core that the server takes", flush=True)
+    async with async_playwright() as running:
+        browser = await running.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
+        )
+        context = await browser.new_context()
+        page = await context.new_page()
+        await page.goto(f"{service.address}/console")
+        await page.get_by_label("API key").fill(key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("heading", name="Calls").wait_for()
+        await page.goto("about:blank")
+        pauses = {"nothing ends": None, "one ends in 4 s": 4.0, "one ends each second": 1.0}
+        alone = {name: await _share(service, database, pause) for name, pause in pauses.items()}
+        state = await context.storage_state()
+        for _ in range(10):
+            # Each with connections of its own, as ten people have.
+            one = await (await browser.new_context(storage_state=state)).new_page()
+            await one.goto(f"{service.address}/console/calls/{_CALL}")
+        await asyncio.sleep(3)
+        for name, pause in pauses.items():
+            watched = await _share(service, database, pause)
+            print(f"{name:22} {alone[name]:6.2%} without, {watched:6.2%} with ten watchers", flush=True)
+        await browser.close()
+
+
+async def _share(service: ServedConsole, database: Database, pause: float | None) -> float:
+    before, began = service.process.cpu_times(), time.monotonic()
+    while (left := began + _SECONDS - time.monotonic()) > 0:
+        if pause is not None:
+            await database.execute(_END_ONE, _CALL)
+            await database.execute(_TELL)
+        await asyncio.sleep(min(left, pause or left))
+    after = service.process.cpu_times()
+    return (after.user + after.system - before.user - before.system) / (time.monotonic() - began)

@@ -1,0 +1,97 @@
+"""`assayer compare`: finished evaluations side by side, and which of two is better."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assayer.errors import InputError
+from cluster.cli.options import WithProfile
+from cluster.cli.service_client import kind_of, service
+from cluster.cli.terminal import remark, show_table
+from cluster.settings import PROFILES
+
+if TYPE_CHECKING:
+    from assayer_client import Client
+    from assayer_client.comparisons import ComparisonResult
+    from assayer_client.reports import Report
+
+__all__ = ["compare"]
+
+_LEAST, _MOST = 2, 4
+_LONGEST = 30
+
+
+def compare(
+    evaluations: Annotated[list[str], typer.Argument(help="Ids of two to four finished evaluations: ev_….")],
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Also ask the language model which of two is better, in both orders.")
+    ] = False,
+    profile: WithProfile = PROFILES[0],
+) -> None:
+    """Show finished evaluations side by side; with --judge, say which of two is better and why."""
+    chosen = list(dict.fromkeys(evaluations))
+    for one in chosen:
+        kind_of(one, "evaluation")
+    if not _LEAST <= len(chosen) <= _MOST:
+        raise InputError(f"{len(chosen)} different evaluations are given.", f"Give {_LEAST} to {_MOST}.")
+    if judge and len(chosen) != _LEAST:
+        raise InputError("A judge compares two.", "Give two evaluations, or leave out --judge.")
+    with service(profile) as client:
+        reports = [client.report(one) for one in chosen]
+        titles = [_short(one.idea.title) for one in reports]
+        show_table(("", *titles), _rows(reports))
+        if judge:
+            _show_verdict(client, chosen, titles)
+
+
+def _rows(reports: "Sequence[Report]") -> list[tuple[str, ...]]:
+    parts = {part.name: part.title for report in reports for part in report.parts}
+    scores = [(title, *(_score(report, name) for report in reports)) for name, title in parts.items()]
+    fit = ("Corpus fit", *(_fit(report) for report in reports))
+    cited = ("Papers cited", *(f"{report.coverage.papers_cited:,}" for report in reports))
+    return [*scores, fit, cited]
+
+
+def _score(report: "Report", name: str) -> str:
+    from assayer_client.resources import Absent
+
+    part = next((one for one in report.parts if one.name == name), None)
+    if part is None:
+        return "–"
+    if isinstance(part.score, Absent):
+        return f"no score: {part.score.reason}"
+    certainty = f", {part.score.certainty} certainty" if part.score.certainty else ""
+    return f"{part.score.value:g} of {part.score.scale_max:g}{certainty}"
+
+
+def _fit(report: "Report") -> str:
+    from assayer_client.resources import Absent
+
+    fit = report.coverage.corpus_fit
+    return "not known" if isinstance(fit, Absent) else fit.level
+
+
+def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]) -> None:
+    from assayer_client import ComparisonBody
+
+    asked = client.compare(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
+    ended = client.wait_for_comparison(asked.id)
+    if ended.result is None:
+        why = f"{ended.problem.title}. {ended.problem.detail}" if ended.problem else f"It is {ended.state}."
+        remark(f"{asked.id} has no verdict: {why}")
+        raise typer.Exit(1)
+    show_table(("Respect", "Better", "In both orders"), _verdicts(ended.result, titles))
+    for answer in ended.result.answers:
+        for verdict in answer.verdicts:
+            typer.echo(f"{verdict.dimension}: {verdict.reason}")
+
+
+def _verdicts(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
+    names = {"first": titles[0], "second": titles[1], "tie": "neither"}
+    orders = {True: "the same", False: "changed sides", None: "asked in one only"}
+    return [(one.dimension, names[one.winner], orders[one.agreed]) for one in result.outcomes]
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"

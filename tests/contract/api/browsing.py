@@ -1,0 +1,65 @@
+"""A person at a page in a real Chromium: signed in, looked over by axe, photographed; no complaint of the browser."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.async_api import Page, async_playwright
+
+from tests.chromium import launch_options
+from tests.contract.api.service import Service, served
+
+__all__ = ["LOOKS", "SCREENSHOTS", "Look", "at_the_console", "look_over"]
+
+AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
+SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
+"""Where pictures of the last run stay."""
+
+
+class Look(NamedTuple):
+    width: int
+    scheme: str
+
+    def __str__(self) -> str:
+        return f"{self.width}-{self.scheme}"
+
+
+LOOKS = (Look(390, "dark"), Look(390, "light"), Look(1280, "dark"), Look(1280, "light"))
+_FAULTS = (
+    "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
+    ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
+)
+
+
+@asynccontextmanager
+async def at_the_console(service: Service, key: str, look: Look) -> AsyncIterator[tuple[Page, str]]:
+    """The page after signing in by keyboard, and the service's address."""
+    complaints: list[str] = []
+    async with served(service.app) as url, async_playwright() as running:
+        browser = await running.chromium.launch(**launch_options())
+        context = await browser.new_context(
+            viewport={"width": look.width, "height": 800}, color_scheme="dark" if look.scheme == "dark" else "light"
+        )
+        page = await context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        await page.goto(f"{url}/console")
+        await page.locator("input:focus").wait_for()
+        await page.keyboard.type(key)
+        await page.keyboard.press("Enter")
+        await page.get_by_role("button", name="Sign out").wait_for()
+        yield page, url
+        await browser.close()
+    assert complaints == []
+
+
+async def look_over(page: Page, name: str, look: Look) -> None:
+    """No serious fault by axe, nothing wider than the screen; the picture stays in `build/screenshots`."""
+    if not await page.evaluate("typeof axe === 'object'"):
+        await page.evaluate(AXE.read_text("utf-8"))
+    faults = await page.evaluate(_FAULTS)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SCREENSHOTS / f"{name}-{look}.png", full_page=True)
+    assert faults == [], name
+    assert await page.evaluate("document.documentElement.scrollWidth") <= look.width, name

@@ -1,0 +1,32 @@
+"""Pages of calls under way: renewed as things happen, however many calls and tabs there are."""
+
+from tests.contract.api.browsing import Look, at_the_console
+from tests.contract.api.people import call_of
+from tests.contract.api.service import Service
+
+
+async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> None:
+    batch, _ = await call_of(service, "# One", "# Two")
+    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.removeprefix(url)))
+        await page.goto(f"{url}/console/calls/{batch}")
+        await page.get_by_text("0 of 2 ended").wait_for()
+        asked.clear()
+        await service.finish()
+        await page.get_by_text("1 of 2 ended").wait_for()
+        assert set(asked) == {f"/console/calls/{batch}/progress"}
+        await service.finish()
+        await page.get_by_text("2 of 2 ended").wait_for()
+
+
+async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_page(service: Service) -> None:
+    batches = [(await call_of(service, f"# Call {place}"))[0] for place in range(8)]
+    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+        await page.locator("[data-events]").nth(7).wait_for()
+        await page.goto(f"{url}/console/calls/{batches[0]}")
+        others = [await page.context.new_page() for _ in range(7)]
+        for one in others:
+            await one.goto(f"{url}/console/calls/{batches[0]}")
+        await others[-1].get_by_role("link", name="Plots").click()
+        await others[-1].get_by_role("heading", name="Cost").wait_for()

@@ -1,0 +1,177 @@
+"""Deciding in the console: claims judged by reviewers, scores set with a reason, a call signed off."""
+
+import httpx2
+import pytest
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.models import BatchId, JobId, JobVerdict
+from orchestrator.reviewing.models import ScoreOverride
+from orchestrator.settings import QueueSettings
+from orchestrator.store import PgLeases, PgReports
+from tests.contract.api.browsing import LOOKS, Look, at_the_console, look_over
+from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_assignments_page import sent
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+from tests.unit.reports_fixture import full_report
+
+
+async def reviewed_call(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
+    """A reviewer to whom all of a call is assigned, the call, its evaluations; the first has a report."""
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, evaluations = await call_of(service, *texts)
+    async with asking(service, officer) as officers:
+        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    lease, leases = await service.lease(), PgLeases(service.database, QueueSettings())
+    run = EvaluationId(f"run_{lease.job}")
+    assert await leases.record_run(lease, run, {})
+    await PgReports(service.database).keep(full_report().model_copy(update={"evaluation_id": run}), [], {})
+    assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+    return ada, batch, evaluations
+
+
+async def _opinion(service: Service, who: Person, evaluation: str | JobId, score: int) -> None:
+    async with asking(service, who) as reviewer:
+        given = await reviewer.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+        assert given.status_code == 200, given.text
+
+
+async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(service: Service) -> None:
+    ada, _, (first,) = await reviewed_call(service, "# One")
+    here, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
+    async with signed_in(service, ada.key) as browser:
+        before = (await browser.get(here)).text
+        assert "What the program found" not in before
+        assert (await sent(browser, here, "/judgement", **fields)).status_code == 403
+        await _opinion(service, ada, first, 4)
+        after = (await browser.get(here)).text
+        assert "What the program found" in after
+        assert (await sent(browser, here, "/judgement", **fields | {"point": "/summary/none/0"})).status_code == 422
+        judged = await sent(browser, here, "/judgement", **fields, claim="1")
+        assert (judged.status_code, judged.headers["location"]) == (303, f"{here}#claim-1")
+        assert "You disagree" in (await browser.get(here)).text
+    (kept,) = await service.services.opinions.judgements(ACME, JobId(first))
+    assert (kept.point, kept.agrees, kept.reason) == ("/summary/strengths/0", False, "It is.")
+
+
+async def test_an_officer_sets_a_score_with_a_reason_and_no_stranger_does(service: Service) -> None:
+    ada, batch, (first, _) = await reviewed_call(service, "# One", "# Two")
+    await _opinion(service, ada, first, 4)
+    other, _ = await call_of(service, "# Elsewhere")
+    here, fields = f"/console/calls/{batch}", {"evaluation": first, "score": "2", "reason": "The budget is missing."}
+    async with signed_in(service, (await person(service, "officer", "Ophelia Officer")).key) as officer:
+        panel = (await officer.get(f"{here}/panel")).text
+        assert "Ada Byron: 4" in panel
+        token_page = f"{here}/panel"
+        assert (await _posted(officer, token_page, f"{here}/override", **fields | {"reason": "  x  "})) == 409
+        assert (await _posted(officer, token_page, f"/console/calls/{other}/override", **fields)) == 404
+        assert (await _posted(officer, token_page, f"{here}/override", **fields)) == 303
+        for path in (f"{here}/panel", f"/console/proposals/{first}"):
+            assert "The budget is missing." in (await officer.get(path)).text
+        assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
+    set_score = await service.services.decisions.override_of(ACME, JobId(first))
+    assert isinstance(set_score, ScoreOverride)
+    assert (set_score.score, set_score.name) == (2, "Ophelia Officer")
+    async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
+        seen = (await auditor.get(f"{here}/panel")).text
+        assert "Set it" not in seen
+        assert "Sign off this call" not in seen
+        assert (await _posted(auditor, f"{here}/panel", f"{here}/override", **fields)) == 403
+    async with signed_in(service, (await person(service, "owner", tenant=OTHER)).key) as stranger:
+        for act in ("override", "sign-off"):
+            assert (await _posted(stranger, "/console", f"{here}/{act}", **fields)) == 404
+
+
+async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> None:
+    ada, batch, (first, second) = await reviewed_call(service, "# One", "# Two")
+    await _opinion(service, ada, first, 4)
+    here = f"/console/calls/{batch}"
+    async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as owner:
+        assert "Although 1 opinion is missing" in (await owner.get(f"{here}/panel")).text
+        body = {"csrf_token": await token_of(owner, f"{here}/panel"), "note": "All in order."}
+        refused = await owner.post(f"{here}/sign-off", data=body, headers={"Origin": "http://api"})
+        assert refused.status_code == 409
+        assert "1 assigned opinion is missing" in refused.text
+        fields = {"note": "All in order.", "despite_missing": "true"}
+        assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
+        tip = await service.services.audit_log.tip(ACME)
+        for path in (f"{here}/panel", here):
+            shown = (await owner.get(path)).text
+            assert f"{tip.number}:{tip.hash}" in shown
+            assert "Sign off this call" not in shown
+        late = {"evaluation": second, "score": "5", "reason": "Too late."}
+        assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
+    async with signed_in(service, ada.key) as reviewer:
+        refused = await sent(reviewer, f"/console/review/{second}", "/opinion", score="1")
+        assert refused.status_code == 409
+        assert "signed off" in refused.text
+
+
+async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -> None:
+    people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
+    officer = await person(service, "officer", "Otto Officer")
+    batch, _ = await call_of(service, *(f"# Title {place}" for place in range(60)))
+    evaluations = list(await service.services.assignments.titles(ACME, BatchId(batch)))
+    async with asking(service, officer) as officers:
+        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    for who, score in zip(people, (1, 5), strict=True):
+        await _opinion(service, who, evaluations[59], score)
+    await _opinion(service, people[0], evaluations[3], 3)
+    async with signed_in(service, officer.key) as browser:
+        plain = (await browser.get(f"/console/calls/{batch}/panel")).text
+        last = await _title(service, evaluations[59])
+        assert f">{last}<" not in plain
+        assert "Page 1 of 2" in plain
+        apart = (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "spread"})).text
+        assert apart.index(f">{last}<") < apart.index(f">{await _title(service, evaluations[0])}<")
+        assert (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "nothing"})).status_code == 422
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service, look: Look) -> None:
+    ada, batch, _ = await reviewed_call(service, "# Rehearsal by risk", "# Ore from slag")
+    async with at_the_console(service, ada.key, look) as (page, _url):
+        await look_over(page, "queue", look)
+        await page.get_by_role("link", name="Rehearsal by risk").press("Enter")
+        await look_over(page, "review-blind", look)
+        await page.get_by_label("4", exact=True).check()
+        await page.get_by_label("Why").first.fill("Sound, and cheap.")
+        await page.get_by_role("button", name="Give first opinion").press("Enter")
+        await page.get_by_role("heading", name="What the program found").wait_for()
+        await page.get_by_label("Agree or disagree with claim 1", exact=True).press("Enter")
+        await page.locator("#claim-1").get_by_label("Why").fill("They did compare with it.")
+        await page.locator("#claim-1").get_by_role("button", name="I disagree").press("Enter")
+        await page.locator("#claim-1").get_by_text("You disagree").wait_for()
+        await look_over(page, "review-judged", look)
+    owner = await person(service, "owner", "Olga Owner")
+    async with at_the_console(service, owner.key, look) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}")
+        await page.get_by_role("link", name="What reviewers think").press("Enter")
+        await page.get_by_label("Set the score of Rehearsal by risk").press("Enter")
+        await page.locator("tr", has_text="Rehearsal").get_by_label("3", exact=True).check()
+        await page.locator("tr", has_text="Rehearsal").get_by_label("Why").fill("One baseline is missing.")
+        await look_over(page, "panel", look)
+        await page.locator("tr", has_text="Rehearsal").get_by_role("button", name="Set the score").press("Enter")
+        await page.get_by_text("3 of 5 counts").wait_for()
+        assert await page.get_by_text("Ada Byron disagrees").count() == 1
+        await look_over(page, "proposal-decided", look)
+        await page.goto(f"{url}/console/calls/{batch}/panel")
+        await page.get_by_label("What was decided").fill("Rehearsal by risk is funded.")
+        await page.get_by_label("Although 1 opinion is missing").check()
+        await page.get_by_role("button", name="Sign off this call").press("Enter")
+        await page.get_by_text("Tip of the audit log").wait_for()
+        await look_over(page, "signed-off", look)
+        assert await page.get_by_label("Set the score of Rehearsal by risk").count() == 0
+
+
+async def _title(service: Service, evaluation: JobId) -> str:
+    job = await service.services.jobs.get(ACME, evaluation)
+    assert job is not None
+    return job.subject
+
+
+async def _posted(browser: httpx2.AsyncClient, page: str, path: str, **fields: str) -> int:
+    body = {"csrf_token": await token_of(browser, page), **fields}
+    answer = await browser.post(path, data=body, headers={"Origin": "http://api"})
+    return int(answer.status_code)

@@ -1,0 +1,179 @@
+"""Every page of the console and every change it makes, as each role: on one's own things, on another tenant's, on none.
+
+Complete by walking the routes: one that is added later is tried too, or fails for want of a form to send.
+"""
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from fastapi.routing import APIRoute
+
+from orchestrator.access.roles import PERMISSIONS, Act, PersonRole
+from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+from tests.contract.api.test_roles_matrix import pages_of
+
+ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
+_FORMS: dict[str, dict[str, str]] = {
+    "/console/calls/{id}/assignments": {"per_proposal": "1", "shown": "another"},
+    "/console/calls/{id}/assignments/withdraw": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
+    "/console/calls/{id}/assignments/conflicts": {
+        "evaluation": "EVALUATION",
+        "reviewer": "MEMBER",
+        "reason": "a friend",
+    },
+    "/console/calls/{id}/assignments/conflicts/clear": {
+        "evaluation": "EVALUATION",
+        "reviewer": "MEMBER",
+        "reason": "a friend",
+    },
+    "/console/calls/{id}/cancel": {},
+    "/console/calls/{id}/retry": {},
+    "/console/calls/{id}/views": {"name": "mine"},
+    "/console/calls/{id}/details": {"name": "Other"},
+    "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
+    "/console/calls/{id}/sign-off": {"note": "done"},
+    "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
+    "/console/compare": {"first": "EVALUATION", "second": "EVALUATION"},
+    "/console/erase": {"batch": "CALL", "shown": "another"},
+    "/console/members": {"name": "New One", "email": "new@example.org", "role": "reviewer"},
+    "/console/members/{id}": {"name": "Other Name", "email": "other@example.org", "role": "reviewer"},
+    "/console/members/{id}/key": {},
+    "/console/members/{id}/remove": {},
+    "/console/proposals/{id}/remarks": {"text": "Look at the budget."},
+    "/console/review/{id}/opinion": {"score": "3"},
+    "/console/review/{id}/judgement": {"point": "/summary/strengths/0", "agrees": "true", "reason": "because"},
+    "/console/review/{id}/conflict": {"reason": "a friend"},
+}
+"""What each change takes to be more than malformed."""
+_OPEN = {"/console", "/console/static/{name}"}
+"""Of everybody who has signed in, or of everybody."""
+
+
+class _Things(NamedTuple):
+    """What there is in a tenant."""
+
+    call: str
+    evaluation: str
+    member: str
+
+    def named_in(self, text: str) -> str:
+        whose = {"CALL": self.call, "EVALUATION": self.evaluation, "MEMBER": self.member}
+        return whose.get(text, text)
+
+    def path(self, route: str) -> str:
+        of = {"calls": self.call, "proposals": self.evaluation, "review": self.evaluation, "members": self.member}
+        path = route.replace("{id}", of.get(route.split("/")[2] if route.count("/") > 1 else "", "none"))
+        return path.replace("{number}", "1").replace("{ranking}", "rk_none")
+
+
+_NOWHERE = _Things("bt_none", "ev_none", "mb_none")
+_WORK = itertools.count()
+
+
+async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
+    tenant = OTHER if theirs else ACME
+    call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
+    reviewer = await person(service, "reviewer", "Grace Hopper", tenant=tenant)
+    async with asking(service, owner) as owners:
+        await owners.post(
+            f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
+        )
+    return _Things(call, evaluation, str(reviewer.member.id))
+
+
+def _pages(service: Service) -> Iterator[tuple[APIRoute, str, Act | None]]:
+    for route, act in pages_of(service):
+        if route.path not in _OPEN and not route.path.startswith(("/console/sign-", "/console/callback")):
+            for method in sorted((route.methods or set()) - {"HEAD"}):
+                yield route, method, act
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_pages_are_refused_by_role_and_anothers_things_are_not_there(service: Service, role: PersonRole) -> None:
+    of_acme, of_other = [await person(service, "owner", "Olga Owner", tenant=one) for one in (ACME, OTHER)]
+    own, foreign = await _things(service, of_acme, theirs=False), await _things(service, of_other, theirs=True)
+    who, tried = await person(service, role, "Somebody Else"), set[str]()
+    before = await _everything(service)
+    async with signed_in(service, who.key) as browser:
+        token = await token_of(browser, "/console/queue" if role == "reviewer" else "/console")
+        for route, method, act in _pages(service):
+            assert act is not None, f"{route.path} is guarded by no act"
+            tried.add(route.path)
+            for things in (foreign, _NOWHERE):
+                fields = {name: things.named_in(value) for name, value in _FORMS.get(route.path, {}).items()}
+                if method == "POST":
+                    assert route.path in _FORMS, f"{route.path} has no form to be tried with"
+                answer = await browser.request(
+                    method,
+                    things.path(route.path),
+                    data={"csrf_token": token, **fields} if method == "POST" else None,
+                    headers={"Origin": "http://api"} if method == "POST" else {},
+                    params={"calls_per_idea": "4"} if route.path.endswith("/rankings") else None,
+                )
+                where = (role, method, route.path, answer.text[:300])
+                if role not in PERMISSIONS[act]:
+                    assert answer.status_code == 403, where
+                elif "{" in route.path:
+                    assert answer.status_code == 404, where
+                else:
+                    assert answer.status_code != 403, where
+            if role not in PERMISSIONS[act]:
+                fields = {name: own.named_in(value) for name, value in _FORMS.get(route.path, {}).items()}
+                refused = await browser.request(
+                    method,
+                    own.path(route.path),
+                    data={"csrf_token": token, **fields} if method == "POST" else None,
+                    headers={"Origin": "http://api"} if method == "POST" else {},
+                )
+                assert refused.status_code == 403, (role, method, route.path)
+    assert len(tried) > 30
+    after = await _everything(service)
+    # Inviting names no id: who may invites one of their own, in their own tenant.
+    new = [row for row in after if row not in before]
+    assert [row[1] for row in new] == ([ACME] if role in PERMISSIONS["invite people"] else [])
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_who_may_open_a_page_sees_it(service: Service, role: PersonRole) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    call, (evaluation, _) = await call_of(service, "# One", "# Two")
+    who = await person(service, role, "Somebody Else")
+    if role == "reviewer":
+        async with asking(service, owner) as owners:
+            await owners.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
+    await service.finish()
+    things = _Things(call, evaluation, str((await person(service, "reviewer", "Grace Hopper")).member.id))
+    async with signed_in(service, who.key) as browser:
+        for route, method, act in _pages(service):
+            if method != "GET" or act is None or role not in PERMISSIONS[act]:
+                continue
+            if "{number}" in route.path or "{ranking}" in route.path:
+                continue  # there are none yet
+            params = {"id": [evaluation, evaluation]} if route.path == "/console/compare" else None
+            shown = await browser.get(things.path(route.path), params=params)
+            expected = 422 if route.path == "/console/compare" else 200  # twice the same one is one
+            assert shown.status_code == expected, (role, route.path, shown.text[:300])
+
+
+async def test_no_page_is_open_without_signing_in(service: Service) -> None:
+    async with service.client() as stranger:
+        for route, method, _ in _pages(service):
+            answer = await stranger.request(method, _NOWHERE.path(route.path), headers={"Origin": "http://api"})
+            assert answer.status_code == 303, (method, route.path)
+            assert answer.headers["location"].startswith("/console/sign-in")
+
+
+async def _everything(service: Service) -> list[tuple[object, ...]]:
+    members = await service.database.fetch("SELECT id, tenant, name, role, removed_at FROM members ORDER BY id")
+    jobs = await service.database.fetch("SELECT id, tenant, state FROM jobs ORDER BY id")
+    given = await service.database.fetch("SELECT evaluation, member, at FROM assignments ORDER BY 1, 2")
+    decided = [
+        await service.database.fetch(f"SELECT * FROM {table}")  # noqa: S608 - our own names
+        for table in ("opinions", "conflicts", "remarks", "score_overrides", "sign_offs", "point_judgements")
+    ]
+    return [tuple(row) for row in (*members, *jobs, *given, *(one for rows in decided for one in rows))]
