@@ -23,6 +23,8 @@ __all__ = ["MOST_SELECTED", "Device", "FaissGpus", "GpuMatches", "GpuStandIn", "
 Device = Literal["cpu", "cuda"]
 MOST_SELECTED = 2_048
 """Results of one query that a GPU can select."""
+_ROWS_AT_ONCE = 65_536
+"""On their way to a GPU: they are read from the disk as they go."""
 _ON_THE_CPU = "or set ASSAYER_CORPUS__DEVICE=cpu."
 
 
@@ -102,7 +104,10 @@ class FaissGpus:
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
         try:
-            there = torch.from_numpy(np.array(rows, np.float16)).to(f"cuda:{gpu}")
+            there = torch.empty(rows.shape, dtype=torch.float16, device=self.device(gpu))
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                some = np.array(rows[start : start + _ROWS_AT_ONCE], np.float16)
+                there[start : start + len(some)].copy_(torch.from_numpy(some))
             torch.cuda.synchronize(gpu)
         except RuntimeError as error:
             raise ConfigurationError(
@@ -111,6 +116,10 @@ class FaissGpus:
                 "Set ASSAYER_CORPUS__DEVICE=cpu, give the process more GPUs, or spread the corpus over shards.",
             ) from None
         return there
+
+    def device(self, gpu: int) -> str:
+        """As torch calls it."""
+        return f"cuda:{gpu}"
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         """Queries and answers lie in the machine's memory, so nothing is waited for on the GPU but by FAISS itself."""

@@ -18,7 +18,7 @@ from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
-FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "closed-cluster")
+FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "gpu-search-cluster", "closed-cluster")
 SERVICE = {"ingress", "evaluator"}
 
 

@@ -283,10 +283,45 @@ async def test_corpus_built_and_searched_on_gpus_answers_as_on_the_cpu(
     assert cpu.files == cuda.files
 
 
+@pytest.fixture
+def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
+    """With torch's own memory in place of a GPU's."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
+    monkeypatch.setattr(FaissGpus, "device", lambda self, gpu: "cpu")
+    return FaissGpus(_Module(cards=1))
+
+
+def test_rows_are_laid_down_whole_in_half_precision(
+    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "_ROWS_AT_ONCE", 701)
+    vectors = unit_vectors(ROWS, seed=5)
+    there = laid_on_the_cpu.put(0, vectors)
+    assert there[:4_001].numpy().tobytes() == vectors[:4_001].tobytes()
+    assert len(laid_on_the_cpu.put(0, vectors[:0])) == 0
+
+
+def test_memory_that_is_full_is_told_with_what_to_do(
+    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA out of memory.\nTried to allocate much.")
+
+    monkeypatch.setattr("torch.empty", full)
+    with pytest.raises(
+        ConfigurationError, match=r"GB of the corpus's vectors .* on GPU 0: CUDA out of memory\. Set"
+    ) as raised:
+        laid_on_the_cpu.put(0, unit_vectors(ROWS, seed=5))
+    assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
+
+
 class _Module:
     """As much of FAISS as is asked before a GPU is."""
 
-    StandardGpuResources = None
+    def StandardGpuResources(self) -> object:
+        return object()
 
     def __init__(self, cards: int) -> None:
         self._cards = cards

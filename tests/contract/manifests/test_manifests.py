@@ -18,7 +18,7 @@ from tests.contract.manifests.reference_rules import reference_problems
 from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, of_kind, pods_of
 from tests.contract.manifests.schemas import DEFINITIONS, custom_kinds, schema_problems
 
-OVERLAYS = {f"overlays/{name}" for name in ("cpu", "gpu", "kind", "llm", "nightly", "small")}
+OVERLAYS = {f"overlays/{name}" for name in ("cpu", "gpu", "gpu-search", "kind", "llm", "nightly", "small")}
 ALONE = [folder for folder in FOLDERS if folder != "base"]
 """The base is held against the rules in each overlay; alone it has no database."""
 
@@ -76,6 +76,7 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
     [
         ("cpu", "assayer", "serve/cpu-cluster.yaml"),
         ("gpu", "assayer", "serve/gpu-cluster.yaml"),
+        ("gpu-search", "assayer", "serve/gpu-search-cluster.yaml"),
         ("llm", "assayer", "serve/closed-cluster.yaml"),
         ("llm", "assayer-llm", "llm/judge.yaml"),
         ("small", "assayer", "serve/small-cluster.yaml"),
@@ -86,6 +87,16 @@ def test_a_service_runs_a_serve_file_word_for_word(overlay: str, service: str, f
     services = of_kind(build_folder(f"overlays/{overlay}"), "RayService")
     (found,) = (one for one in services if one["metadata"]["name"] == service)
     assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
+def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, device: str | None) -> None:
+    built = build_folder(f"overlays/{overlay}")
+    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (service,) = of_kind(built, "RayService")
+    (application,) = yaml.safe_load(service["spec"]["serveConfigV2"])["applications"]
+    assert settings.get("ASSAYER_CORPUS__DEVICE") == device
+    assert ("gpus" in application["args"]["serving"]["index"]) == (device == "cuda")
 
 
 def test_sources_of_text_are_in_no_cluster(resources: Resources) -> None:
@@ -104,7 +115,7 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
     assert jobs == {"assayer"}, "the alerts ask for this job"
 
 
-@pytest.mark.parametrize("overlay", ["cpu", "gpu"])
+@pytest.mark.parametrize("overlay", ["cpu", "gpu", "gpu-search"])
 def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it(overlay: str) -> None:
     built = build_folder(f"overlays/{overlay}")
     (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
