@@ -113,10 +113,12 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
         await walk.show(owner, "table")
         await owner.locator("td.title a").first.click()
+        await owner.get_by_role("heading", name="What the program found").wait_for()
+        best = owner.url.rpartition("/")[2]
         await walk.show(owner, "proposal")
         keys = await _invite(walk, owner)
         await _assign(walk, owner, call)
-        first = await _review_by_hand(walk, browser, keys[0])
+        first = await _review_by_hand(walk, browser, keys[0], best)
         await _opinions(walk, keys, call, first)
         await _shortlist(walk, owner, client, call)
         await _decide(walk, owner, call, first)
@@ -149,7 +151,7 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
 async def _invite(walk: Walk, page: Page) -> list[str]:
     keys = []
     for name, affiliation in (("Ada Byron", "University of Turin"), ("Grace Hopper", "Yale University")):
-        await page.get_by_role("link", name="People").click()
+        await page.goto(f"{walk.address}/console/members")
         await page.get_by_label("Name", exact=True).fill(name)
         await page.get_by_label("Address").fill(f"{name.split()[0].lower()}@example.org")
         await page.get_by_label("Institutions").fill(affiliation)
@@ -173,10 +175,10 @@ async def _assign(walk: Walk, page: Page, call: str) -> None:
     await page.get_by_role("button", name="Withdraw").first.wait_for()
 
 
-async def _review_by_hand(walk: Walk, browser: Browser, key: str) -> str:
+async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: str) -> str:
     page = await walk.signed_in(browser, key)
-    await page.locator("ol.cards a").first.click()
-    evaluation = page.url.rpartition("/")[2]
+    await walk.show(page, "queue")
+    await page.goto(f"{walk.address}/console/review/{evaluation}")
     await walk.show(page, "blind")
     await page.get_by_label("4", exact=True).check()
     await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
@@ -264,7 +266,7 @@ def _verify(walk: Walk, name: str) -> None:
 
 
 async def _erase(walk: Walk, page: Page) -> None:
-    await page.goto(f"{walk.address}/console/erase?source=A-2026-0007.txt")
+    await page.goto(f"{walk.address}/console/erase?source=A-2026-0003.txt")
     await page.get_by_label("Delete all of this").check()
     await walk.show(page, "erase")
     await page.get_by_role("button", name="Delete it").click()

@@ -19,6 +19,7 @@ from orchestrator.access.signed_in import SignInNeeded, to_sign_in
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
 from orchestrator.api.body_pace import BodyPace
+from orchestrator.api.head_requests import HeadRequests
 from orchestrator.api.openapi import openapi_document
 from orchestrator.api.problems import HttpProblem, problem_kind
 from orchestrator.api.query_parameters import refuse_unknown_parameters
@@ -167,6 +168,7 @@ def create_app(services: Services) -> FastAPI:
     for error, handler in _HANDLERS.items():
         app.add_exception_handler(error, cast(ExceptionHandler, handler))
     # The last one added is the first one that a request meets.
+    app.add_middleware(HeadRequests)
     app.add_middleware(BodyPace, settings=services.settings)
     app.add_middleware(BodyLimit, settings=services.settings, uploads=_UPLOAD_PATHS)
     app.add_middleware(

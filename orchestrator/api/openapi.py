@@ -90,13 +90,28 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
         described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(described.pop("$defs", {}))
         schemas["ProblemDocument"] = described
+        for name, schema in schemas.items():
+            if name.endswith("Patch"):
+                # What is left out of a change stays: there is nothing that it would be by default.
+                for field in schema["properties"].values():
+                    field.pop("default", None)
         shared = document["components"].setdefault("responses", {})
         for methods in document["paths"].values():
             for operation in methods.values():
+                for parameter in operation.get("parameters", ()):
+                    if parameter["in"] == "header":
+                        _as_one_text(parameter)
                 operation["summary"] = operation["description"].partition(".")[0]
                 operation["responses"] = dict(_with_shared_responses(operation["responses"], shared))
         application.openapi_schema = document
     return application.openapi_schema
+
+
+def _as_one_text(header: dict[str, Any]) -> None:
+    """Lines of one header may be sent as one, with commas (RFC 9110); generators of clients know no other."""
+    kinds = header["schema"].get("anyOf", [])
+    if any(kind.get("type") == "array" for kind in kinds):
+        header["schema"] = {"type": "string", "title": header["schema"].get("title", header["name"])}
 
 
 def _with_shared_responses(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:

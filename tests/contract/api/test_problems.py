@@ -196,3 +196,15 @@ async def test_a_cutoff_in_the_future_is_refused_before_anything_is_accepted(ser
     assert (error.pointer, "in the future" in error.detail) == ("/cutoff", True)
     (error,) = problem(many, 422, "invalid-request").errors or ()
     assert (error.parameter, "in the future" in error.detail) == ("cutoff", True)
+
+
+async def test_head_has_the_headers_of_get_and_no_body(service: Service) -> None:
+    async with service.caller() as client:
+        for path in ("/healthz", "/v1/evaluations", "/openapi.json", "/v1/evaluations/ev_none"):
+            got, head = await client.get(path), await client.head(path)
+            assert (head.status_code, head.content) == (got.status_code, b""), path
+            assert head.headers["content-type"] == got.headers["content-type"]
+        assert (await client.head("/v1/batches/bt_1/events")).status_code == 405
+        assert (await client.head("/v1/erasures")).status_code == 405
+    async with service.client() as stranger:
+        assert (await stranger.head("/v1/evaluations")).status_code == 401

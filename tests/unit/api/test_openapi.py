@@ -49,7 +49,7 @@ def test_every_route_below_v1_says_which_scope_it_needs(operations: list[Operati
 
 def test_every_post_that_makes_something_takes_an_idempotency_key(operations: list[Operation]) -> None:
     posts = {path: operation for path, method, operation in operations if method == "post"}
-    asks_only = {"/v1/corpus/search", "/v1/references", "/v1/batches/estimate"}
+    asks_only = {"/v1/corpus/search", "/v1/references", "/v1/batches/estimate", "/v1/webhooks/{id}/ping"}
     deletes_only = {"/v1/erasures"}  # sent again it finds nothing more
     of_people = {  # sent again they come to the same, or are refused
         "/v1/members",
