@@ -3,7 +3,7 @@
 # torch is left out, as its build is chosen when the image is made: with it go CUDA's libraries.
 set -eu
 cd "$(dirname "$0")/.."
-extras="local gnn web service pdf tables otel ingest mcp"
+extras="local gnn web service pdf tables otel ingest mcp object-storage"
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 # assayer-client is of this repository.

@@ -106,9 +106,13 @@ async def _updated(
     usd_per_hour: float | None,
     reader: "ContentReader | None",
 ) -> "NightlyRun":
+    from cluster.corpus_source import CorpusRelease
     from index.nightly import NightlyUpdate
     from workers.embedding.embedder import SentenceTransformerEmbedder
 
+    release = CorpusRelease.configured(settings, options.keep)
+    if release is not None:
+        await asyncio.to_thread(release.begin_update, repeats=True)  # changes stay in the folder until published
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
@@ -117,6 +121,7 @@ async def _updated(
         options,
         usd_per_hour,
         reader,
+        None if release is None else release.publish,
     )
     if not fetch:
         return await night.run(_fetch_nothing)

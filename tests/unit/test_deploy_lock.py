@@ -13,7 +13,7 @@ PINNED = {
     canonicalize_name(name): version
     for name, version in re.findall(r"(?m)^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==([^ ;\\]+)", LOCK)
 }
-EXTRAS = ("local", "gnn", "web", "service", "pdf", "tables", "otel", "ingest", "mcp")
+EXTRAS = ("local", "gnn", "web", "service", "pdf", "tables", "otel", "ingest", "mcp", "object-storage")
 ELSEWHERE = {"torch", "assayer", "assayer-client"}
 """Chosen when the image is made, or of this repository."""
 
