@@ -26,6 +26,7 @@ from assayer.reports.assembly import EvaluationResult
 from assayer.reports.release import released
 from assayer.run.run import Run
 from cluster.clock import SystemClock
+from cluster.corpus_source import corpus_origin
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
@@ -345,7 +346,13 @@ async def _corpora(
     if parts.corpora is not None:
         return parts.corpora(embedder)
     verified = VerificationCache(settings.verified_path)
-    corpora = CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device)
+    corpora = CorpusVersionCache(
+        settings.corpus_path,
+        embedder,
+        verified,
+        device=settings.corpus.device,
+        origin=corpus_origin(settings, verified),
+    )
     stack.push_async_callback(corpora.aclose)
     if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
         await corpora.current()

@@ -16,11 +16,14 @@ from assayer import __version__
 from assayer.errors import AssayerError, ConfigurationError
 from assayer.models import Identifiers, Window
 from cluster.clock import SystemClock
+from cluster.corpus_source import followed_bucket
 from cluster.database import open_database
 from cluster.settings import Settings
 from index import Corpus
 from index.faiss_build import faiss_packages, load_faiss
+from index.object_storage.local_copy import LocalCopy
 from index.segments.gpus import open_gpus
+from index.versions.verification_cache import VerificationCache
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
@@ -61,7 +64,7 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     yield await _database(settings)
     for finding in _flag_embedding(settings):
         yield finding
-    yield _corpus(settings)
+    yield await asyncio.to_thread(_corpus, settings)
     yield _faiss(settings)
     yield await _language_model(settings)
     if settings.llm is not None and settings.llm.batch.enabled:
@@ -113,6 +116,8 @@ def _flag_embedding(settings: Settings) -> Iterator[Finding]:
 
 
 def _corpus(settings: Settings) -> Finding:
+    if settings.corpus.source is not None:
+        return _published_corpus(settings)
     try:
         corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
@@ -131,6 +136,31 @@ def _faiss(settings: Settings) -> Finding:
         text = f"{' and '.join(installed)} are both installed and bring the same module: keep one of them."
         return Finding("FAISS", "broken", text)
     return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
+
+
+def _published_corpus(settings: Settings) -> Finding:
+    """What is pulled here is told; nothing is pulled for this."""
+    verified = VerificationCache(settings.verified_path)
+    try:
+        bucket = followed_bucket(settings)
+        if bucket is None:
+            return Finding("corpus", "absent", "no source is set.")
+        newest = bucket.look()
+    except AssayerError as error:
+        here = LocalCopy(settings.corpus_path, verified).newest()
+        goes_on = f" Searches on this machine go on with version {here}." if here else ""
+        return Finding("corpus", "broken", f"{error}{goes_on}")
+    version = newest.current.version
+    told = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
+    told += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
+    if not LocalCopy(settings.corpus_path, verified).holds(version):
+        size = bucket.inventory(version).bytes_of() / 2**20
+        return Finding("corpus", "ok", f"{told}; of its {size:,.0f} MiB not all are in {settings.corpus_path} yet.")
+    try:
+        Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
+    except AssayerError as error:
+        return Finding("corpus", "broken", str(error))
+    return Finding("corpus", "ok", f"{told}, pulled to {settings.corpus_path}.")
 
 
 async def _language_model(settings: Settings) -> Finding:

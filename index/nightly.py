@@ -123,6 +123,9 @@ class NightlyUpdate:
     """Of this machine."""
     reader: ContentReader | None = None
     """Reads names and claims of what is new or changed; None leaves them to patterns."""
+    publish: Callable[[], object] | None = None
+    """Brings the current version to who reads it elsewhere; does nothing where it is there. Changes are taken only once
+    this was done."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
@@ -146,10 +149,12 @@ class NightlyUpdate:
         with folder_lock(self.folder):  # what ingest adds meanwhile would be removed without having been applied
             waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
+                await self._publish(watch)  # what a night that failed at this has left
                 return night.model_copy(update={"set_aside": rejected})
             with watch.stage("read"):
                 delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
             manifest, changes = await self._update(delta, progress, watch)
+            await self._publish(watch)
             await asyncio.to_thread(self._remove_taken, waiting)
         done = {
             "outcome": "published" if manifest.version != night.before else "unchanged",
@@ -158,6 +163,11 @@ class NightlyUpdate:
             "set_aside": (*rejected, *count_rejections(delta.rejections)),
         }
         return night.with_changes(changes).model_copy(update=done | self._read())
+
+    async def _publish(self, watch: Stopwatch) -> None:
+        if self.publish is not None:
+            with watch.stage("publish elsewhere"):
+                await asyncio.to_thread(self.publish)
 
     def _read(self) -> dict[str, object]:
         if self.reader is None:

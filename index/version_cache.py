@@ -85,6 +85,9 @@ class VersionCache(Generic[T]):
         self._evict_idle()
         return opened
 
+    def is_current_open(self) -> bool:
+        return self._name() in self._open
+
     def open_current(self) -> None:
         """Starts opening the current version, so that it is open before it is needed."""
         name = self._name()

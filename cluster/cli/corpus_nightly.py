@@ -107,9 +107,13 @@ async def _updated(
     usd_per_hour: float | None,
     reader: "ContentReader | None",
 ) -> "NightlyRun":
+    from cluster.corpus_source import CorpusRelease
     from index.nightly import NightlyUpdate
     from workers.embedding.local_embedder import local_embedder
 
+    release = CorpusRelease.configured(settings, options.keep)
+    if release is not None:
+        await asyncio.to_thread(release.begin_update, repeats=True)  # changes stay in the folder until published
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
@@ -118,6 +122,7 @@ async def _updated(
         options,
         usd_per_hour,
         reader,
+        None if release is None else release.publish,
     )
     if not fetch:
         return await night.run(_fetch_nothing)

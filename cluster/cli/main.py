@@ -54,6 +54,7 @@ EXTRAS = {
     "peft": "rl",
     "python_multipart": "service",
     "ray": "service",
+    "s3fs": "object-storage",
     "safetensors": "local",
     "sentence_transformers": "local",
     "sse_starlette": "service",

@@ -88,6 +88,11 @@ class LocalCopy:
         """Waits while another process fetches the same. What an interrupted pull has brought is not fetched again, nor
         what another version has brought, except the checksums in `anew`. Raises CorpusError: the bucket cannot be read,
         a file in it is damaged, or the disk is full."""
+        if not inventory.shard_count and is_sharded(self.directory):
+            raise CorpusError(
+                f"The corpus in {self.directory} is in shards, and the one in {storage.address} is not.",
+                "Give another directory: ASSAYER_CORPUS__PATH.",
+            )
         wanted = range(len(inventory.parts)) if parts is None else parts
         done = [PullSummary(inventory.version, 0, 0, 0)]
         with explained_disk_errors(self.directory):
@@ -107,14 +112,15 @@ class LocalCopy:
     def settle(self, version: str, current: bool = True) -> None:
         """Ends what an interrupted pull has left undone: what was placed goes from `incoming`, and old versions go.
         Raises CorpusError."""
-        with self._placing():
-            if current:
-                self._root.set_current(version)
-            os.utime(self._root.version_path(version))
-            self._prune(version)
-        for incoming in (self.directory / "incoming").iterdir():
-            with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # else somebody needs it
-                _empty(incoming)
+        with explained_disk_errors(self.directory):
+            with self._placing():
+                if current:
+                    self._root.set_current(version)
+                os.utime(self._root.version_path(version))
+                self._prune(version)
+            for incoming in (self.directory / "incoming").glob("*"):
+                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # else somebody needs it
+                    _empty(incoming)
 
     def mend(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
@@ -250,8 +256,9 @@ class LocalCopy:
         named = [shards.read_manifest(one).shards for one in self._by_age()]
         for place in sorted((self.directory / "shards").iterdir()):
             store = VersionStore(place)
+            number = int(place.name)
             if (place / "versions").is_dir() and named:
-                store.keep_only(one[int(place.name)].version for one in named)
+                store.keep_only(one[number].version for one in named if number < len(one))
                 store.prune_segments()
 
     @contextmanager

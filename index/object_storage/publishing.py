@@ -1,6 +1,7 @@
 """Publishes a version that was built on this machine: its files, their list, and then the next number."""
 
 import datetime as dt
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from index.versions.verification_cache import VerificationCache
 
 __all__ = ["CorpusPublisher", "PublishOptions", "PublishSummary"]
 
+_LOG = logging.getLogger(__name__)
 _UPLOADS = 8
 """At once."""
 
@@ -81,7 +83,7 @@ class CorpusPublisher:
     def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """What has to be uploaded. What no kept version names may be removed by somebody else, unless it is new."""
         wanted = {one.sha256: one for one in inventory.files()}
-        kept = _needed(self.log.inventories(newest.versions)) if newest else {}
+        kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: one for name, one in wanted.items() if kept.get(name) != one.bytes}
         if not lacking:
             return []
@@ -131,7 +133,10 @@ class CorpusPublisher:
     def _remove_unneeded(self, publication: Publication) -> int:
         """Files and lists that no version of the publication has, and that are older than the time of grace."""
         named = (*publication.versions, *publication.retired)
-        needed = {object_name(name) for name in _needed(self.log.inventories(named))}
+        inventories = self._known_inventories(named)
+        if inventories is None:
+            return 0
+        needed = {object_name(name) for name in _needed(inventories)}
         needed |= {inventory_name(one.version) for one in named}
         old = self._clock() - self._options.grace
         unneeded = [
@@ -145,6 +150,14 @@ class CorpusPublisher:
         for name in unneeded:
             self._storage.remove(name)
         return len(unneeded)
+
+    def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
+        """None where one of them is lost: then nobody knows what is needed."""
+        try:
+            return self.log.inventories(versions)
+        except CorpusError as error:
+            _LOG.warning("files that no version needs stay, as it is not known which: %s", error)
+            return None
 
     @staticmethod
     def _summary(

@@ -4,6 +4,7 @@ import datetime as dt
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -42,9 +43,10 @@ class ObjectStorage:
         """Raises ConfigurationError for an address that no installed library knows."""
         self.address = address.rstrip("/")
         options: dict[str, Any] = {"use_listings_cache": False}
-        if urlsplit(address).scheme in ("s3", "s3a"):
-            options |= _S3
         try:
+            if urlsplit(address).scheme in ("s3", "s3a"):
+                import_module("s3fs")  # fsspec would name another package to install
+                options |= _S3
             self._files, path = fsspec.core.url_to_fs(address, **options)
         except (ImportError, ValueError) as error:
             raise ConfigurationError(f"{address} cannot be used: {error}", _EXTRA) from None

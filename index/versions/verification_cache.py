@@ -66,9 +66,11 @@ class VerificationCache:
             return
         if _read(place) == seen:
             return
-        notes = (_read(one) for one in self._folder.glob("*.json"))
-        known = {file.identity for note in notes if note and note.boot == seen.boot for file in note.files}
-        unknown = {one.path for one in seen.files if one.sha256 not in fresh and one.identity not in known}
+        unknown = {one.path for one in seen.files if one.sha256 not in fresh}
+        if unknown:
+            notes = (_read(one) for one in self._folder.glob("*.json"))
+            known = {file.identity for note in notes if note and note.boot == seen.boot for file in note.files}
+            unknown -= {one.path for one in seen.files if one.identity in known}
         sizes = {one.path: one.bytes for one in seen.files}
         verify_files([one for one in files if one.path in unknown or sizes[one.path] != one.bytes], directory)
         self._note(seen, place)

@@ -2,15 +2,16 @@
 
 import datetime as dt
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import CorpusError
 from index import Corpus, VersionStore
-from index.hashing import checksum
-from index.object_storage import local_copy
+from index.hashing import FileChecksum, checksum, verify_files
+from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.publications import PublishedMeanwhile
 from index.object_storage.publishing import PublishOptions
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
@@ -90,12 +91,11 @@ async def test_pulled_files_are_verified_once_on_a_machine(
     await builder.build()
     builder.publish()
     read: list[str] = []
-    before = verification_cache.verify_files
 
-    def noting(files: object, directory: Path) -> None:
-        files = list(files)  # type: ignore[call-overload]
-        read.extend(str(directory / file.path) for file in files)
-        before(files, directory)
+    def noting(files: Iterable[FileChecksum], directory: Path) -> None:
+        given = list(files)
+        read.extend(str(directory / file.path) for file in given)
+        verify_files(given, directory)
 
     monkeypatch.setattr(verification_cache, "verify_files", noting)
     version = origin.fetch("")
@@ -248,8 +248,8 @@ async def test_full_disk_is_told_before_anything_comes(
     builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
     await builder.build()
     builder.publish()
-    usage = local_copy.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(local_copy.shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
     with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, where 0 MiB are free"):
         origin.fetch("")
     assert reads == []
@@ -272,6 +272,40 @@ async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Pa
     origin.fetch("")
     assert {path.name for path in (origin.copy.directory / "versions").iterdir()} == {last}
     assert await answers(origin.copy.directory, last) == await answers(builder.directory, last)
+
+
+async def test_directory_in_which_the_corpus_was_built_is_a_copy_of_it(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place)
+    version = await builder.build()
+    builder.publish()
+    verified = verification_cache.VerificationCache(tmp_path / "verified")
+    origin = BucketOrigin(FollowedBucket(place), builder.directory, verified)
+    assert origin.fetch("") == version
+    with VersionStore(builder.directory).build_lock():
+        assert BucketOrigin(FollowedBucket(place), builder.directory, verified).fetch("") == version
+
+
+async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp_path: Path) -> None:
+    origin = reader(tmp_path / "reader", place)
+    for shards in (2, 0):
+        builder = Builder(tmp_path / f"builder-{shards}", place, shards)
+        await builder.build()
+        builder.publish()
+        if shards:
+            origin.fetch("")
+    with pytest.raises(CorpusError, match=r"is in shards, and the one in file://.* is not"):
+        origin.fetch("")
+
+
+async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothing(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
+    first = await builder.build()
+    builder.publish()
+    ObjectStorage(place).remove(f"versions/{first}.json")
+    builder.clock.now += dt.timedelta(hours=2)
+    await builder.update(40)
+    summary = builder.publish()
+    assert (summary.uploaded, summary.removed) == (summary.files, 0)
 
 
 async def test_place_without_a_corpus_is_told(place: str, tmp_path: Path) -> None:
