@@ -9,7 +9,20 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ("models", "bge", "gnn", "web", "service", "pdf", "tables", "otel", "ingest", "mcp", "object-storage", "grobid")
+EXTRAS = (
+    "models",
+    "bge",
+    "gnn",
+    "web",
+    "service",
+    "pdf",
+    "tables",
+    "otel",
+    "ingest",
+    "mcp",
+    "object-storage",
+    "grobid",
+)
 ELSEWHERE = {"torch", "assayer", "assayer-client"}
 """Chosen when the image is made, or of this repository."""
 VARIANTS = {"cpu": "local", "cuda": "gpu"}
