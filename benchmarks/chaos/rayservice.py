@@ -146,11 +146,16 @@ async def _listens(address: str) -> bool:
 async def _key(environment: Mapping[str, str]) -> str:
     """One that may do anything, made in a pod as an operator would."""
     scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
+    await _assayer(environment, "tenants", "create", "default")
+    return (await _assayer(environment, "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
+
+
+async def _assayer(environment: Mapping[str, str], *arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        str(_PROGRAM), "keys", "create", "chaos", "--tenant", "default", *scopes,
+        str(_PROGRAM), *arguments,
         env=dict(environment), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     said, complaint = await process.communicate()
     if process.returncode:
-        raise RuntimeError(f"No key could be made: {complaint.decode(errors='replace')}")
-    return said.decode().split()[-1]
+        raise RuntimeError(f"`assayer {' '.join(arguments[:2])}` failed: {complaint.decode(errors='replace')}")
+    return said.decode()

@@ -6,7 +6,7 @@ python -m benchmarks.scale.graph --replicas 1 2 4 8 --seconds 10
 The evaluators call the two others as the service does (`cluster.serving.pool_client`), one call for every answer of
 another, many ideas at once; embedder and index answer with vectors and hits of the usual size. What is left is what the
 graph costs: calls a second, processor time a call at both ends, memory of a process that has nothing in it, and what
-Serve's controller does for every process that there is.
+Serve's controller does.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Measured(NamedTuple):
     replica_mb: float
     """Proportional set size, mean of all replicas."""
     controller_ms: float
-    """Of processor, for every replica and second, while they work."""
+    """Of its processor, a second, while they work."""
     idle_controller_ms: float
     """While nobody asks anything."""
 
@@ -179,8 +179,8 @@ async def _measured(handle: Any, count: int, seconds: float) -> Measured:
         evaluator_cpu_ms_a_call=round(1000 * asking / len(took), 2),
         answer_ms=round(1000 * float(np.median(took)), 1),
         replica_mb=round(sum(one.memory_full_info().pss for one in (*evaluators, *called)) / processes / 1e6, 1),
-        controller_ms=round(1000 * controlling / wall / processes, 2),
-        idle_controller_ms=round(1000 * idle / seconds / processes, 2),
+        controller_ms=round(1000 * controlling / wall, 1),
+        idle_controller_ms=round(1000 * idle / seconds, 1),
     )
 
 

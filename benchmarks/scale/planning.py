@@ -76,7 +76,6 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
             "database's processors": calls * have["database_ms_a_call"] / 1000 / have["database_cores"],
             "database's connections": processes * have["connections_a_process"] / (have["connections"] / 2),
             "an evaluator's processor, for hops": _asking_share(load, have),
-            "Serve's controller": processes * have["controller_ms"] / 1000,
             "most pods": pods / have["most_pods"],
         },
     )
