@@ -52,6 +52,7 @@ from orchestrator.access import sessions, sign_in_pages
 from orchestrator.access.roles import MemberId
 from orchestrator.api import content_negotiation, pagination, validation_errors
 from orchestrator.api.problems import HttpProblem
+from orchestrator.api.routes import batch_upload
 from orchestrator.console import scripted_page
 from orchestrator.jobs import api_keys, withheld_addresses
 from orchestrator.reviewing import conflict_search
@@ -245,13 +246,14 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         lambda text: content_negotiation.preferred_wait((text,), 60)
     ),
     "orchestrator.api.pagination.decode_cursor": _header(pagination.decode_cursor),
+    "orchestrator.api.routes.batch_upload.tags_in": _header(batch_upload.tags_in),
     "orchestrator.api.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
     "orchestrator.api.validation_errors.suggestion": lambda text: validation_errors.suggestion(text, ("title", "text")),
     "orchestrator.console.scripted_page.asset": scripted_page.asset,
     "orchestrator.jobs.api_keys.hash_key": api_keys.hash_key,
     "orchestrator.jobs.withheld_addresses.without_addresses": withheld_addresses.without_addresses,
-    "orchestrator.reviewing.conflict_search.found_conflicts": lambda text: list(
-        conflict_search.found_conflicts("A title", text, (_REVIEWER,))
+    "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
+        conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
     ),
     "orchestrator.store.json_columns.json_without_nul": json_columns.json_without_nul,
     "orchestrator.store.json_columns.storable_text": json_columns.storable_text,
