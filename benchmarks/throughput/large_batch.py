@@ -6,6 +6,7 @@ a browser asks for it, finished, exported. What is left after --minutes is cance
 
 import argparse
 import asyncio
+import json
 import os
 import tempfile
 import time
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import httpx2
 import psutil
 
-from assayer_client import AsyncClient, BatchQuery, RetryPolicy, Timeouts
+from assayer_client import AsyncClient, BatchQuery, MoreRowsQuery, RetryPolicy, Timeouts, Upload
 from benchmarks.chaos.__main__ import built_corpus, varied_texts
 from benchmarks.chaos.processes import database_server, family
 from benchmarks.chaos.running import NEWER_MODEL, environment
@@ -32,6 +33,10 @@ __all__ = ["main"]
 _LOOK_SECONDS = 3.0
 """Between two looks of a page."""
 _DAY_SECONDS = 86_400
+_PART = 500
+"""Rows of one request."""
+_TOLD_EVERY = 10
+"""Looks."""
 _PATIENT = Timeouts(answer=600.0, silence=600.0)
 """A table of thousands of reports is told whole: on a busy machine its first byte takes minutes."""
 _ENDED = ("done", "failed", "dead", "cancelled")
@@ -113,13 +118,14 @@ async def _carried(options: argparse.Namespace, own: Mapping[str, str], home: Pa
         rows = [{"title": f"Proposal {number}", "text": text} for number, text in enumerate(texts, 1)]
         with Watch(process) as watch, Watch(database) as watched_database:
             began = time.monotonic()
-            batch = await client.submit_rows(rows, BatchQuery(method=options.method))
+            batch = await _sent(client, rows, options.method)
             accepted = time.monotonic() - began
-            looks = await _watched(client, browser, batch.id, began, began + 60 * options.minutes)
+            print(f"{len(rows):,} rows accepted in {accepted:.1f} s", flush=True)
+            looks = await _watched(client, browser, batch, began, began + 60 * options.minutes)
             wall = time.monotonic() - began
-            states = {str(state): count for state, count in (await client.batch(batch.id)).states.items() if count}
-            await client.cancel_batch(batch.id)
-            exported = [await _export(client, batch.id, home, kind) for kind in ("jsonl", "csv")]
+            states = {str(state): count for state, count in (await client.batch(batch)).states.items() if count}
+            await client.cancel_batch(batch)
+            exported = [await _export(client, batch, home, kind) for kind in ("jsonl", "csv")]
     return Carried(
         accepted_seconds=accepted,
         states=states,
@@ -131,6 +137,18 @@ async def _carried(options: argparse.Namespace, own: Mapping[str, str], home: Pa
         database_cpu_seconds=watched_database.cpu_seconds,
         exported=exported,
     )
+
+
+async def _sent(client: AsyncClient, rows: Sequence[dict[str, str]], method: str) -> str:
+    """In parts: one body may take a minute to read. Returns the batch's id."""
+    parts = [rows[start : start + _PART] for start in range(0, len(rows), _PART)]
+    first = await client.submit_rows(parts[0], BatchQuery(method=method, open=len(parts) > 1))
+    next_row = first.next_row
+    for number, part in enumerate(parts[1:], 2):
+        lines = "".join(json.dumps(row) + "\n" for row in part).encode()
+        query = MoreRowsQuery(first=next_row, method=method, open=number < len(parts))
+        next_row = (await client.add_files(first.id, [Upload("rows.jsonl", lines)], query)).next_row
+    return first.id
 
 
 async def _sign_in(browser: httpx2.AsyncClient, service: Service) -> None:
@@ -155,6 +173,8 @@ async def _watched(
         seconds.append(time.monotonic() - asked)
         ended = sum(count for state, count in found.states.items() if state in _ENDED)
         looks.append(Look(time.monotonic() - began, ended, seconds))
+        if len(looks) % _TOLD_EVERY == 0:
+            print(f"{looks[-1].at:.0f} s: {ended:,} ended", flush=True)
         if found.finished_at is not None or time.monotonic() > until:
             return looks
         await asyncio.sleep(_LOOK_SECONDS)
