@@ -47,7 +47,7 @@ def test_it_starts_what_assayer_needs_and_by_profile_assayer_and_its_figures(ser
 
 def test_what_one_part_says_of_another_is_so(services: dict[str, Any]) -> None:
     whole = read("compose.yaml")
-    used = {"volumes": set(), "secrets": set()}
+    used: dict[str, set[str]] = {"volumes": set(), "secrets": set()}
     for service in services.values():
         for needed, on in service.get("depends_on", {}).items():
             assert on == {"condition": "service_healthy"}
