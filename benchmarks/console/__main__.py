@@ -67,12 +67,14 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.console", description=__doc__)
     parser.add_argument("--rows", type=int, default=5_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--only", choices=("queries", "pages", "watchers"), help="one of the three parts")
+    asked = parser.parse_args()
+    rows, only = asked.rows, asked.only
     print(f"Machine: {machine()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
-    asyncio.run(_measure(rows))
+    asyncio.run(_measure(rows, only))
 
 
-async def _measure(rows: int) -> None:
+async def _measure(rows: int, only: str | None) -> None:
     # Not below the working directory: as root the server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-console-") as folder:
         async with EmbeddedPostgres(Path(folder) / "postgres", durable=False) as server:
@@ -81,14 +83,17 @@ async def _measure(rows: int) -> None:
             async with Database(settings) as database:
                 await database.migrate()
                 await _fill(database, rows)
-                await _time(PgCallTables(database))
+                if only in (None, "queries"):
+                    await _time(PgCallTables(database))
                 await database.execute(_READABLE, _TENANT, full_report().model_dump_json())
                 key = generate_key()
                 await PgKeys(database, ApiKeySettings()).create(_TENANT, KeyPlan(name="bench", scopes=_SCOPES), key)
                 async with served(url) as service:
-                    await time_pages(service.address, key.secret, _BATCH, _TIMES)
-                    await add_watched_call(database, _TENANT)
-                    await time_watchers(service, key.secret, database)
+                    if only in (None, "pages"):
+                        await time_pages(service.address, key.secret, _BATCH, _TIMES)
+                    if only in (None, "watchers"):
+                        await add_watched_call(database, _TENANT)
+                        await time_watchers(service, key.secret, database)
 
 
 async def _fill(database: Database, rows: int) -> None:

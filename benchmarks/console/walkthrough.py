@@ -58,7 +58,7 @@ class Walk:
         )
         if ended.returncode:
             raise RuntimeError(f"assayer {' '.join(map(str, arguments))} failed: {ended.stderr}")
-        return ended.stdout.strip()
+        return ended.stdout.strip() or " ".join(ended.stderr.split())
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -177,7 +177,6 @@ async def _assign(walk: Walk, page: Page, call: str) -> None:
 
 async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: str) -> str:
     page = await walk.signed_in(browser, key)
-    await walk.show(page, "queue")
     await page.goto(f"{walk.address}/console/review/{evaluation}")
     await walk.show(page, "blind")
     await page.get_by_label("4", exact=True).check()

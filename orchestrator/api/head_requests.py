@@ -18,6 +18,6 @@ class HeadRequests:
             return
 
         async def send_head(message: Message) -> None:
-            await send(message | {"body": b""} if message["type"] == "http.response.body" else message)
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         await self._app({**scope, "method": "GET"}, receive, send_head)

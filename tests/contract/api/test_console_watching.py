@@ -4,6 +4,13 @@ from tests.contract.api.browsing import Look, at_the_console
 from tests.contract.api.people import call_of
 from tests.contract.api.service import Service
 
+_SEEN = """
+hidden => {
+  Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}
+"""
+
 
 async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
@@ -23,10 +30,25 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
 async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_page(service: Service) -> None:
     batches = [(await call_of(service, f"# Call {place}"))[0] for place in range(8)]
     async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+        # Headless tabs all count as looked at: one page holds three, so that two fit into the browser's six.
         await page.locator("[data-events]").nth(7).wait_for()
-        await page.goto(f"{url}/console/calls/{batches[0]}")
-        others = [await page.context.new_page() for _ in range(7)]
-        for one in others:
-            await one.goto(f"{url}/console/calls/{batches[0]}")
-        await others[-1].get_by_role("link", name="Plots").click()
-        await others[-1].get_by_role("heading", name="Cost").wait_for()
+        other = await page.context.new_page()
+        await other.goto(f"{url}/console/calls/{batches[0]}")
+        await other.get_by_role("link", name="Plots").click()
+        await other.get_by_role("heading", name="Cost", exact=True).wait_for()
+        await page.locator("h2 a").first.click()
+        await page.get_by_role("heading", name="1 proposal", exact=True).wait_for()
+
+
+async def test_a_hidden_tab_holds_no_connection_and_catches_up_when_it_is_looked_at(service: Service) -> None:
+    batch, _ = await call_of(service, "# One", "# Two")
+    async with at_the_console(service, await service.key(), Look(1280, "light")) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}")
+        await page.get_by_text("0 of 2 ended").wait_for()
+        await page.evaluate(_SEEN, True)
+        await service.finish()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.removeprefix(url)))
+        await page.evaluate(_SEEN, False)
+        await page.get_by_text("1 of 2 ended").wait_for()
+        assert f"/v1/batches/{batch}/events" in asked

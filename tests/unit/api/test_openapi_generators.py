@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datamodel_code_generator import DataModelType, InputFileType, generate
+from datamodel_code_generator import InputFileType, generate
+from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import Formatter
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel, ValidationError
