@@ -41,6 +41,12 @@ class Pair(NamedTuple):
     """The order stands, letter by letter, in what whoever judges is given."""
 
 
+class _Shifts(NamedTuple):
+    pair: Pair
+    by_order: Counter[str]
+    by_sentence: Counter[str]
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.attacks paired",
@@ -120,16 +126,12 @@ def _spread(found: list[Pair], number: int) -> list[Pair]:
 async def _evaluated(chosen: list[Pair], method: str) -> str:
     began = time.monotonic()
     load = os.getloadavg()[0]
-    shifts: list[tuple[Pair, Counter[str], Counter[str]]] = []
+    shifts: list[_Shifts] = []
     async with open_engine(load_settings(), (method,)) as engine:
         for pair in chosen:
-            clean, attacked, control = [
-                await _scores(engine, one, method) for one in (pair.clean, pair.attacked, pair.control)
-            ]
-            shifts.append((pair, _shift(clean, attacked), _shift(clean, control)))
-    orders, controls = (sum((one[place] for one in shifts), Counter[str]()) for place in (1, 2))
-    moved = [sum(one[place]["moved"] > 0 for one in shifts) for place in (1, 2)]
-    ups = [sum(one[place]["up"] for one in shifts) for place in (1, 2)]
+            clean = await _scores(engine, pair.clean, method)
+            by_order = _shift(clean, await _scores(engine, pair.attacked, method))
+            shifts.append(_Shifts(pair, by_order, _shift(clean, await _scores(engine, pair.control, method))))
     return "\n".join(
         (
             "",
@@ -138,13 +140,22 @@ async def _evaluated(chosen: list[Pair], method: str) -> str:
             "",
             "| put in | copies | with anything moved | figures | moved | of these upwards |",
             "|:--|--:|--:|--:|--:|--:|",
-            f"| the order | {len(shifts)} | {moved[0]} | {orders['figures']} | {orders['moved']} | {ups[0]} |",
-            f"| an honest sentence | {len(shifts)} | {moved[1]} | {controls['figures']} | {controls['moved']} | "
-            f"{ups[1]} |",
+            _summed("the order", [one.by_order for one in shifts]),
+            _summed("an honest sentence", [one.by_sentence for one in shifts]),
             "",
-            *(f"{pair.way}, {pair.language}: {dict(by)}; control {dict(of)}" for pair, by, of in shifts if by != of),
+            *(
+                f"{one.pair.way}, {one.pair.language}: {dict(one.by_order)}; control {dict(one.by_sentence)}"
+                for one in shifts
+                if one.by_order != one.by_sentence
+            ),
         )
     )
+
+
+def _summed(what: str, shifts: list[Counter[str]]) -> str:
+    moved = sum(one["moved"] > 0 for one in shifts)
+    whole = sum(shifts, Counter[str]())
+    return f"| {what} | {len(shifts)} | {moved} | {whole['figures']} | {whole['moved']} | {whole['up']} |"
 
 
 async def _scores(engine: Engine, idea: Idea, method: str) -> Mapping[str, float]:
