@@ -15,6 +15,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.call_tables import TableView
 from tests.chromium import launch_options
+from tests.contract.api.browsing import SCREENSHOTS
 from tests.contract.api.people import person
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 from tests.contract.store_records import report
@@ -193,7 +194,9 @@ async def _look(page: Page, path: str, folder: Path, name: str, width: int) -> N
         "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
         ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
     )
-    await page.screenshot(path=folder / f"{name}-{width}.png", full_page=True)
+    taken = await page.screenshot(path=folder / f"{name}-{width}.png", full_page=True)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    (SCREENSHOTS / f"{name}-{width}.png").write_bytes(taken)
     assert faults == [], name
     assert await page.evaluate("document.documentElement.scrollWidth") <= width, name
 
