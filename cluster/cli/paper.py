@@ -56,11 +56,8 @@ def paper(
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown.
-
-    What GROBID has read once is taken from the store of documents. Files are read as they are; addresses and
-    identifiers are fetched where full texts may be (ASSAYER_FULL_TEXTS__FETCH). Exit code 1: some could not be saved.
-    """
+    """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
+    # What GROBID has read once is taken from the store of documents.
     settings = load_settings(profile)
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [one.value for one in formats or [PaperFormat.markdown]], settings))
