@@ -152,6 +152,10 @@ class Database:
         that is the patience of the settings."""
         return await self._run(work, self._settings.patience_seconds if seconds is None else seconds)
 
+    @property
+    def patience_seconds(self) -> float:
+        return self._settings.patience_seconds
+
     async def fetch(self, query: str, *values: Any) -> list[asyncpg.Record]:
         return await self.run(lambda connection: connection.fetch(query, *values))
 
