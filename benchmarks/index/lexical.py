@@ -121,12 +121,12 @@ async def measure(papers: Path, count: int, known: int, model: str | None, folde
     with closing(local_embedder(settings)) as embedder:
         texts = [paper_text(one.title, one.abstract) for one in records]
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else StandIn(embedder, texts)
-        await build_corpus([folder / "papers.parquet"], folder / "corpus", lexical)  # type: ignore[arg-type]
+        await build_corpus([folder / "papers.parquet"], folder / "corpus", lexical)
         versions = VersionStore(folder / "corpus")
         manifest = read_manifest(versions.current_path())
         print(f"{manifest.papers:,} papers, {manifest.embedder}, {manifest.bytes / 1e6:.0f} MB")
         reader = VersionReader.open(versions, manifest)
-        units = reader.units_of([one.id for one in wanted])  # type: ignore[arg-type]
+        units = reader.units_of([one.id for one in wanted])
         questions = {
             "title, withheld": [one.title for one in wanted],
             "first half of the abstract": [first_half(one.abstract) for one in wanted],
