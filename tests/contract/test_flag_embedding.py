@@ -120,8 +120,8 @@ async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalE
     vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
     assert len(vectors) == len(lexical) == len(TEXTS)
     for one in lexical:
-        assert one.tokens.dtype == np.int32
-        assert one.weights.dtype == np.float32
+        assert one.tokens.dtype == np.dtype(np.int32)
+        assert one.weights.dtype == np.dtype(np.float32)
         assert (np.diff(one.tokens) > 0).all()
         assert (one.weights > 0).all()
     assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
