@@ -20,6 +20,7 @@ __all__ = ["Node", "NodePlan", "nodes"]
 _PROGRAM = Path(sys.executable).with_name("ray")
 _START_SECONDS = 150.0
 _LOOK_SECONDS = 0.2
+_APART_SECONDS = 12.0
 _SHARED_MEMORY = 256 * 2**20
 _QUICK = {
     "health_check_initial_delay_ms": 0,
@@ -27,7 +28,7 @@ _QUICK = {
     "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 3,
 }
-"""A node that is lost is missed after seconds, not after a quarter of a minute."""
+"""Not after a quarter of a minute, as Ray has it."""
 
 
 class NodePlan(NamedTuple):
@@ -52,6 +53,10 @@ class Node:
     """Where a head keeps what it knows, so that another can follow it."""
     dashboard: int | None = None
     """The port where a head takes Serve configs."""
+    quick: bool = True
+    """Whether a node that is lost is missed after seconds. On a machine that is short of time so is one that lives."""
+    pause: float = 0.0
+    """Seconds until it is started again. Nodes of one machine that start at the same moment take the same socket."""
     pid: int = 0
     starts: int = 0
 
@@ -74,7 +79,7 @@ class Node:
             str(_PROGRAM),
             "start",
             "--head",
-            f"--system-config={json.dumps(_QUICK)}",
+            f"--system-config={json.dumps(_QUICK if self.quick else {})}",
             *own,
             *common,
         ]
@@ -98,6 +103,7 @@ class Node:
                         await process.wait()
                 family_of = family([process.pid]) or family_of
             await asyncio.to_thread(end, family_of)
+            await asyncio.sleep(self.pause)
 
     async def until_it_runs(self) -> None:
         """Raises TimeoutError."""
@@ -114,17 +120,18 @@ async def nodes(
     environment: Mapping[str, str],
     redis: Redis | None = None,
     dashboard: int | None = None,
+    quick: bool = True,
 ) -> AsyncIterator[tuple[Node, ...]]:
     """A head without CPUs and those planned; they leave nothing behind."""
     with private_environment(several_nodes=True) as folder:
         port = free_port()
-        head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard)
+        head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard, quick)
         tasks = [asyncio.create_task(head.run())]
         started = [head]
         try:
             await head.until_it_runs()
-            for plan in plans:
-                node = Node(folder, port, plan, environment)
+            for number, plan in enumerate(plans, 1):
+                node = Node(folder, port, plan, environment, pause=0.0 if redis is None else number * _APART_SECONDS)
                 started.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()
