@@ -183,17 +183,26 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
     await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
     await page.get_by_role("button", name="Give first opinion").click()
     await page.get_by_role("heading", name="What the program found").wait_for()
+    await _judge_a_claim(walk, page)
+    await page.get_by_label("3", exact=True).check()
+    await page.get_by_role("button", name="Revise").click()
+    await page.get_by_text("First opinion, which stays").wait_for()
+    walk.tell("one proposal reviewed by hand: blind, then with the findings, revised")
+    return evaluation
+
+
+async def _judge_a_claim(walk: Walk, page: Page) -> None:
+    for part in await page.locator("details.folded > summary").all():
+        await part.click()
     claim = page.locator("li:has(details.judge)").first
+    if not await claim.count():
+        walk.tell("the report makes no claim that could be judged")
+        return
     await claim.locator("summary").click()
     await claim.get_by_label("Why").fill("The proposal does say how sites are drawn.")
     await claim.get_by_role("button", name="I disagree").click()
     await page.get_by_text("You disagree").first.scroll_into_view_if_needed()
     await walk.show(page, "claims")
-    await page.get_by_label("3", exact=True).check()
-    await page.get_by_role("button", name="Revise").click()
-    await page.get_by_text("First opinion, which stays").wait_for()
-    walk.tell("one proposal reviewed by hand: blind, a claim judged, revised")
-    return evaluation
 
 
 async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
@@ -278,6 +287,7 @@ async def _erase(walk: Walk, page: Page) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.console.walkthrough", description=__doc__)
     parser.add_argument("--data", type=Path, help="a folder of real ideas, as ../shared/data")
+    parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="that is searched")
     parser.add_argument("--pictures", type=Path, help="where to; not with --data")
     parser.add_argument("--files", type=int, default=118, help="of the 118, for a shorter walk")
     asked = parser.parse_args()
@@ -291,7 +301,7 @@ def main() -> None:
         home = Path(folder)
         home.chmod(0o711)  # as root, PostgreSQL runs as another user
         walk = Walk(home, simulated, asked.pictures)
-        walk.run("corpus", "build", _ROOT / "examples" / "corpus.jsonl")
+        walk.run("corpus", "build", asked.corpus.resolve())
         with walk.serving():
             asyncio.run(play(walk, [*single[: asked.files], table]))
 
