@@ -6,6 +6,7 @@ from ray import serve
 from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
+from cluster.corpus_source import followed_bucket
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
@@ -121,7 +122,7 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
     shards = settings.serving.index_shards
     if shards is None:
         try:
-            shards = describe_corpus(settings.corpus_path).shard_count
+            shards = _shard_count(settings)
         except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
             shards = 0
     names = [f"index-{number}" for number in range(shards)] or ["index"]
@@ -129,6 +130,14 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
         _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(config, number)
         for number, name in enumerate(names)
     ]
+
+
+def _shard_count(settings: Settings) -> int:
+    """Raises CorpusError."""
+    bucket = followed_bucket(settings)
+    if bucket is not None:
+        return bucket.inventory(bucket.look().current.version).shard_count
+    return describe_corpus(settings.corpus_path).shard_count
 
 
 def _deployed(

@@ -1,5 +1,6 @@
 """The Serve configs that operators deploy: each is valid, and builds the pools that it names."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from cluster.serving.application import NAME, build
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import ServingSettings
 from index import build_shards
+from index.object_storage.publishing import CorpusPublisher
+from index.versions.verification_cache import VerificationCache
 from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -102,6 +105,19 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     names = {one.name for one in _built(ReplicaConfig()).deployments}
     assert {"index-0", "index-1"} < names
     assert "index" not in names
+
+
+async def test_shards_are_counted_in_the_bucket_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, address = write_jsonl(tmp_path / "papers.jsonl", RECORDS), (tmp_path / "bucket").as_uri()
+    await build_shards([source], 3, tmp_path / "corpus", HashingEmbedder())
+    publisher = CorpusPublisher(address, lambda: dt.datetime.now(dt.UTC))
+    publisher.publish(tmp_path / "corpus", VerificationCache())
+    monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "copy"))
+    monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", address)
+    names = {one.name for one in _built(ReplicaConfig()).deployments}
+    assert {"index-0", "index-1", "index-2"} < names
 
 
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
