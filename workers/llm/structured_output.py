@@ -315,7 +315,8 @@ def _missing(value: object, place: str) -> list[str]:
 
 
 def _is_hidden(field: FieldInfo) -> bool:
-    return any(isinstance(one, SkipJsonSchema) for one in field.metadata)
+    # To type checkers it is a generic alias; what lies in the metadata is an instance of it.
+    return any(isinstance(one, SkipJsonSchema) for one in field.metadata)  # type: ignore[misc]
 
 
 class RepairConversation:
