@@ -31,6 +31,8 @@ __all__ = [
     "strict_schema",
 ]
 
+_HIDDEN: Any = SkipJsonSchema
+"""Marks fields that a schema does not show."""
 LONGEST_QUOTED = 12_000
 """Characters of an unusable answer that are sent back with its errors."""
 _NO_ANSWER = "(no answer)"
@@ -313,7 +315,7 @@ def _missing(value: object, place: str) -> list[str]:
 
 
 def _hidden(field: FieldInfo) -> bool:
-    return any(isinstance(one, SkipJsonSchema) for one in field.metadata)
+    return any(isinstance(one, _HIDDEN) for one in field.metadata)
 
 
 class RepairConversation:
