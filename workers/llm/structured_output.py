@@ -31,6 +31,8 @@ __all__ = [
     "strict_schema",
 ]
 
+_HIDDEN: Any = SkipJsonSchema
+"""Marks fields that a schema does not show."""
 LONGEST_QUOTED = 12_000
 """Characters of an unusable answer that are sent back with its errors."""
 _NO_ANSWER = "(no answer)"
@@ -301,12 +303,10 @@ def _described(error: ValidationError) -> tuple[str, ...]:
 
 
 def _missing(value: object, place: str) -> list[str]:
-    """Fields that the model left out and a default filled: a default is ours, not the model's word.
-
-    Fields that the schema does not show were not asked for.
-    """
+    """Fields that the model left out and a default filled: a default is ours, not the model's word. Those that the
+    schema does not show are not asked for."""
     if isinstance(value, BaseModel):
-        fields = [name for name, field in type(value).model_fields.items() if not _is_hidden(field)]
+        fields = {name: one for name, one in type(value).model_fields.items() if not _hidden(one)}
         here = [f"{place}{name}: Field required" for name in fields if name not in value.model_fields_set]
         return here + [line for name in fields for line in _missing(getattr(value, name), f"{place}{name}.")]
     if isinstance(value, list | tuple):
@@ -314,9 +314,8 @@ def _missing(value: object, place: str) -> list[str]:
     return []
 
 
-def _is_hidden(field: FieldInfo) -> bool:
-    # To type checkers it is a generic alias; what lies in the metadata is an instance of it.
-    return any(isinstance(one, SkipJsonSchema) for one in field.metadata)  # type: ignore[misc]
+def _hidden(field: FieldInfo) -> bool:
+    return any(isinstance(one, _HIDDEN) for one in field.metadata)
 
 
 class RepairConversation:
