@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ __all__ = [
     "Datasets",
     "Embedder",
     "FullTexts",
+    "LexicalEmbedder",
+    "LexicalWeights",
     "Literature",
     "Progress",
     "ProgressEvent",
@@ -41,6 +43,7 @@ __all__ = [
     "Reranker",
     "Vectors",
     "Web",
+    "WeighedTexts",
 ]
 
 
@@ -82,6 +85,32 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         """One unit vector a text, in order. An empty sequence gives shape (0, dimensions)."""
+        ...
+
+
+class LexicalWeights(NamedTuple):
+    """How much each token of a text tells what it is about, as a model has learnt it: two texts are alike as far as the
+    products of the weights of tokens in both add up."""
+
+    tokens: NDArray[np.int32]
+    """Rising, each once."""
+    weights: NDArray[np.float32]
+    """Of the tokens, above 0."""
+
+
+class WeighedTexts(NamedTuple):
+    """Of each text, in order."""
+
+    vectors: Vectors
+    lexical: Sequence[LexicalWeights]
+
+
+@runtime_checkable
+class LexicalEmbedder(Protocol):
+    """What an Embedder also is where its model weighs tokens."""
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        """The vectors of `embed`, and the weights of the same pass."""
         ...
 
 

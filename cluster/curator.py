@@ -31,7 +31,7 @@ from cluster.engine import open_llm
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
 from cluster.settings import CurationSettings, Settings
 from orchestrator.jobs.requests import IdeaToScore
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 from workers.llm.gateway import LlmGateway
 
 __all__ = ["CurationStage", "CurationWork", "Curator", "open_curator", "require_llm_for_curation"]
@@ -221,7 +221,7 @@ async def open_curator(settings: Settings) -> AsyncIterator[Curator]:
     """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before anything is asked."""
     require_llm_for_curation(settings)
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
         llm = await open_llm(settings, database, embedder, stack)
         _require_prices(settings.curation, llm)

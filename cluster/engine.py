@@ -26,6 +26,7 @@ from assayer.reports.assembly import EvaluationResult
 from assayer.reports.release import released
 from assayer.run.run import Run
 from cluster.clock import SystemClock
+from cluster.corpus_source import corpus_origin
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
@@ -38,12 +39,12 @@ from index.memory_corpus import MemoryCorpus
 from index.versions.verification_cache import VerificationCache
 from orchestrator.store import Database, PgAnswerCache, PgClaims, PgRateLimits, PgReports
 from orchestrator.store.llm_batches import PgBatchBook
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import SharesProcessors, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
 from workers.llm import LlmSettings
 from workers.llm.fallback_llm import FallbackLlm
 from workers.llm.shared_admission import shared_transport
-from workers.reranking.reranker import CrossEncoderReranker
+from workers.reranking.reranker import LocalReranker
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
@@ -269,10 +270,10 @@ async def open_engine(
     unavailable.note_files(settings)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = parts.embedder or stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = parts.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
         corpora = await _corpora(settings, embedder, parts, unavailable, stack)
         running = Counter[str]()
-        if isinstance(embedder, SentenceTransformerEmbedder):
+        if isinstance(embedder, SharesProcessors):
             embedder.share_processors(lambda: running.total() < 2)
             if not for_service:
                 embedder.preload()  # while the database starts
@@ -335,7 +336,7 @@ class _UnavailableMethods:
 def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: AsyncExitStack) -> Reranker | None:
     if settings.reranker.model is None or not unavailable.any(lambda method: method.reranks):
         return None
-    return stack.enter_context(closing(CrossEncoderReranker(settings.reranker)))
+    return stack.enter_context(closing(LocalReranker(settings.reranker)))
 
 
 async def _corpora(
@@ -345,7 +346,13 @@ async def _corpora(
     if parts.corpora is not None:
         return parts.corpora(embedder)
     verified = VerificationCache(settings.verified_path)
-    corpora = CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device)
+    corpora = CorpusVersionCache(
+        settings.corpus_path,
+        embedder,
+        verified,
+        device=settings.corpus.device,
+        origin=corpus_origin(settings, verified),
+    )
     stack.push_async_callback(corpora.aclose)
     if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
         await corpora.current()

@@ -9,13 +9,17 @@ from assayer.ports import Clock
 from cluster.engine import Engine
 from cluster.job_performer import make_performer, make_worker
 from cluster.settings import Settings
+from cluster.submitted_documents import open_documents
 from cluster.telemetry import trace_export
 from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
 from orchestrator.execution.worker import Worker
+from orchestrator.settings import ExecutionSettings
 from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.chore_lock import PgChoreLock
+from orchestrator.store.documents import PgDocuments
+from orchestrator.store.months import PgMonths
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.delivery import WebhookDeliverer
 
@@ -69,6 +73,7 @@ async def open_evaluator(
     """`batch_only`: it leases no interactive jobs."""
     jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
     leases, work, log = PgLeases(database, settings.queue), settings.work, PgAuditLog(database)
+    months, documents = PgMonths(database, settings.retention), open_documents(settings, database)
     await re_encrypt_secrets(outbox, cipher)
     performer = make_performer(settings, database, engine)
     parts = (settings, database, listener, performer)
@@ -84,12 +89,24 @@ async def open_evaluator(
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
                     Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
+                    Chore("drop months kept no longer", work.purge_seconds, lambda: months.tend(clock.now())),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
+                    *(_document_chores(documents, work, clock) if documents is not None else ()),
                     *traces,
                 ),
                 lock=PgChoreLock(database),
                 longest_pause=work.longest_pause_seconds,
             )
+
+
+def _document_chores(documents: PgDocuments, work: ExecutionSettings, clock: Clock) -> tuple[Chore, Chore]:
+    async def look_for_abandoned() -> None:
+        await documents.release_abandoned(clock.now())
+
+    return (
+        Chore("delete documents of jobs that have ended", work.expire_seconds, documents.sweep),
+        Chore("look for documents of no job", work.purge_seconds, look_for_abandoned),
+    )
 
 
 @dataclass(frozen=True)

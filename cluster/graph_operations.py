@@ -34,7 +34,7 @@ from cluster.viewpoint_graphs import StoredGraph, stored_graph
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 
 __all__ = ["BatchCheck", "LabelledFiles", "add_ideas", "build_graph", "check_batch", "describe_graph", "train_graph"]
 
@@ -72,7 +72,7 @@ class _GraphResources(NamedTuple):
 @asynccontextmanager
 async def _open_resources(settings: Settings) -> AsyncIterator[_GraphResources]:
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
         llm = await open_llm(settings, database, embedder, stack)
         yield _GraphResources(settings, database, embedder, llm)

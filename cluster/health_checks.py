@@ -6,22 +6,30 @@ Each configured remote service is asked one cheap question, through the client t
 import asyncio
 import os
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from importlib.metadata import version
 from typing import Literal, NamedTuple
 
 from aiohttp import ClientSession
 
 from assayer import __version__
-from assayer.errors import AssayerError
+from assayer.errors import AssayerError, ConfigurationError
 from assayer.models import Identifiers, Window
 from cluster.clock import SystemClock
+from cluster.corpus_source import followed_bucket
 from cluster.database import open_database
 from cluster.settings import Settings
 from index import Corpus
+from index.faiss_build import faiss_packages, load_faiss
+from index.object_storage.local_copy import LocalCopy
+from index.segments.gpus import open_gpus
+from index.versions.verification_cache import VerificationCache
 from workers.datasets.adapter import DatasetSource
 from workers.datasets.datacite import DataCite
 from workers.datasets.kaggle import Kaggle
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.bge_m3 import folder_with_heads
+from workers.embedding.local_embedder import local_embedder
+from workers.flag_embedding import require_flag_embedding
 from workers.full_texts.grobid_client import is_alive, server_version
 from workers.full_texts.settings import GrobidSettings
 from workers.llm import LlmSettings
@@ -34,6 +42,7 @@ from workers.remote.gateway import SourceGateway
 from workers.remote.rate_limit import InMemoryRateLimitStore
 from workers.remote.request import RequestContext, SourceFetcher, SourceRequest
 from workers.remote.response_cache import InMemoryResponseCache
+from workers.reranking.llm_reranker import language_model_folder
 from workers.sources import Arxiv, Crossref, GoogleScholar, OpenAlex, ResolvesIdentifiers, SemanticScholar, Unpaywall
 from workers.web.search import WebSearch
 
@@ -53,7 +62,10 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield _data_directory(settings)
     yield await _database(settings)
-    yield _corpus(settings)
+    for finding in _flag_embedding(settings):
+        yield finding
+    yield await asyncio.to_thread(_corpus, settings)
+    yield _faiss(settings)
     yield await _language_model(settings)
     if settings.llm is not None and settings.llm.batch.enabled:
         yield await _batches(settings.llm)
@@ -84,12 +96,71 @@ async def _database(settings: Settings) -> Finding:
     return Finding("database", "ok", f"{health.server}, {health.address}.")
 
 
+def _flag_embedding(settings: Settings) -> Iterator[Finding]:
+    """Of the models that it is to load; loads none, and fetches none."""
+    wanted = {
+        "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
+        "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
+    }
+    for subject, (library, model, check) in wanted.items():
+        if library != "FlagEmbedding" or model is None:
+            continue
+        try:
+            require_flag_embedding(f"The {subject}")
+            if model.startswith(("/", ".", "~")):
+                check(model)
+        except ConfigurationError as error:
+            yield Finding(subject, "broken", str(error))
+        else:
+            yield Finding(subject, "ok", f"{model}, with FlagEmbedding {version('FlagEmbedding')}.")
+
+
 def _corpus(settings: Settings) -> Finding:
+    if settings.corpus.source is not None:
+        return _published_corpus(settings)
     try:
-        corpus = Corpus.open(settings.corpus_path, SentenceTransformerEmbedder(settings.embedder))
+        corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
         return Finding("corpus", "broken" if settings.corpus_path.exists() else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
+
+
+def _faiss(settings: Settings) -> Finding:
+    try:
+        module, gpus = load_faiss(), open_gpus(settings.corpus.device)
+    except ConfigurationError as error:
+        return Finding("FAISS", "broken", str(error))
+    where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
+    installed = faiss_packages()
+    if len(installed) > 1:
+        text = f"{' and '.join(installed)} are both installed and bring the same module: keep one of them."
+        return Finding("FAISS", "broken", text)
+    return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
+
+
+def _published_corpus(settings: Settings) -> Finding:
+    """What is pulled here is told; nothing is pulled for this."""
+    verified = VerificationCache(settings.verified_path)
+    try:
+        bucket = followed_bucket(settings)
+        if bucket is None:
+            return Finding("corpus", "absent", "no source is set.")
+        newest = bucket.look()
+    except AssayerError as error:
+        here = LocalCopy(settings.corpus_path, verified).newest()
+        goes_on = f" Searches on this machine go on with version {here}." if here else ""
+        return Finding("corpus", "broken", f"{error}{goes_on}")
+    version = newest.current.version
+    told = f"{version} with {newest.current.papers} papers in {bucket.storage.address}, "
+    told += f"published {newest.current.published:%Y-%m-%d %H:%M} UTC"
+    if not LocalCopy(settings.corpus_path, verified).holds(version):
+        size = bucket.inventory(version).bytes_of() / 2**20
+        return Finding("corpus", "ok", f"{told}; of its {size:,.0f} MiB not all are in {settings.corpus_path} yet.")
+    try:
+        Corpus.open(settings.corpus_path, local_embedder(settings.embedder), newest.current.version, verified)
+    except AssayerError as error:
+        return Finding("corpus", "broken", str(error))
+    return Finding("corpus", "ok", f"{told}, pulled to {settings.corpus_path}.")
 
 
 async def _language_model(settings: Settings) -> Finding:

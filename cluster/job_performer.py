@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import assert_never
 
-from assayer.errors import Defect
+from assayer.errors import Defect, StorageError
 from assayer.models import Idea, IdeaId, suspicious_kinds
 from assayer.ports import Progress
 from assayer.run.context_variables import urgency
@@ -18,6 +18,7 @@ from cluster.reward_jobs import RewardJobs
 from cluster.reward_judge import RewardJudge
 from cluster.run_request import OnStart, RunRequest
 from cluster.settings import Settings
+from cluster.submitted_documents import open_documents
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.requests import (
@@ -31,6 +32,7 @@ from orchestrator.jobs.requests import (
 )
 from orchestrator.jobs.results import RankingResult
 from orchestrator.store import Database, NotificationListener, PgEvents, PgLeases, PgRewards
+from orchestrator.store.documents import PgDocuments
 from workers.documents import DocumentLimits
 from workers.documents.document_ideas import read_document_idea
 
@@ -46,6 +48,8 @@ class EnginePerformer:
     rewards: RewardJobs
     curations: CurationJobs
     documents: DocumentLimits
+    submitted: PgDocuments | None = None
+    """Where documents are that are not in the rows of their jobs."""
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,11 +106,22 @@ class EnginePerformer:
 
     async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
         """Raises Unreadable, or InputError where its text is no idea."""
-        if lease.document is None:
-            raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
-            return await read_document_idea(lease.document, source, self.documents, bibliography)
+            return await read_document_idea(await self._document(lease), source, self.documents, bibliography)
+
+    async def _document(self, lease: Lease) -> bytes:
+        """Raises FullTextError where it has gone, and StorageError."""
+        if lease.document is not None:
+            return lease.document
+        if lease.document_file is None:
+            raise Defect(f"Job {lease.job} has neither an idea nor a document.", "Please report it.")
+        if self.submitted is None:
+            raise StorageError(
+                f"The document of job {lease.job} lies in a store of files that this process does not know.",
+                "Set ASSAYER_BATCHES__DOCUMENTS as in the process that took it.",
+            )
+        return await self.submitted.read(lease.document_file)
 
 
 def _pinned_corpus(lease: Lease) -> str:
@@ -132,6 +147,7 @@ def make_performer(settings: Settings, database: Database, engine: Engine) -> En
         RewardJobs(settings, RewardJudge(settings, llm, embedder, engine.clock), PgRewards(database)),
         CurationJobs(Curator(settings, llm, engine.clock), database),
         DocumentLimits(),
+        open_documents(settings, database),
     )
 
 

@@ -50,11 +50,11 @@ def _literature(plan: CompanionTraining) -> Iterator[Backends]:
     from index import Corpus
     from index.corpus import CorpusFullTexts
     from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
     from workers.llm.fallback_llm import FallbackLlm
 
     settings = load_settings()
-    with closing(SentenceTransformerEmbedder(settings.embedder)) as embedder:
+    with closing(local_embedder(settings.embedder)) as embedder:
         corpus = Corpus.open(plan.corpus, embedder, proofs=VerificationCache(settings.verified_path))
         with closing(corpus):
             yield Backends(FallbackLlm(embedder), corpus, CorpusFullTexts(corpus), embedder)

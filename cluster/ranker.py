@@ -25,7 +25,7 @@ from cluster.engine import open_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import ComparisonResult, Outcome, outcomes_of
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 from workers.llm.gateway import LlmGateway
 
 __all__ = ["Ranker", "RankingInputs", "open_ranker", "require_llm"]
@@ -210,7 +210,7 @@ async def open_ranker(settings: Settings) -> AsyncIterator[Ranker]:
     """Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable before anything is asked."""
     require_llm(settings)
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
         llm = await open_llm(settings, database, embedder, stack)
         if settings.ranking.max_usd is not None and isinstance(llm, LlmGateway):

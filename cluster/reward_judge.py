@@ -22,7 +22,7 @@ from cluster.engine import open_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from orchestrator.jobs.requests import NamedRewardItem
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 from workers.llm.fallback_llm import FallbackLlm
 from workers.llm.gateway import LlmGateway
 
@@ -122,7 +122,7 @@ async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncItera
     """Raises InputError for a judge that is none, NoFallback for one that lacks its model, ConfigurationError,
     StorageError, LlmRejected and LlmUnavailable before anything is asked."""
     async with AsyncExitStack() as stack:
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         clock = SystemClock()
         RewardJudge(settings, FallbackLlm(embedder), embedder, clock).require_model(judge)
         database = await stack.enter_async_context(open_database(settings))

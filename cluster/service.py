@@ -24,6 +24,7 @@ from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
+from cluster.submitted_documents import open_documents
 from cluster.typical_usage import typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.access.identity_provider import IdentityProvider
@@ -86,12 +87,12 @@ def api_services(
     corpora: SearchableCorpora | None,
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
-    audit_log = PgAuditLog(database)
+    audit_log, documents = PgAuditLog(database), open_documents(settings, database)
     return Services(
         settings=settings.api,
         clock=clock,
         new_id=id_generator(clock),
-        jobs=PgJobs(database),
+        jobs=PgJobs(database, documents=documents),
         events=PgEvents(database),
         ledger=PgLedger(database),
         call_contents=PgCallContents(database),
@@ -119,7 +120,7 @@ def api_services(
         tables=PgCallTables(database),
         figures=PgReportFigures(database),
         costs=PgEvaluationCosts(database),
-        erasures=PgErasures(database),
+        erasures=PgErasures(database, documents),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,

@@ -33,6 +33,7 @@ from orchestrator.settings import (
     DatabaseSettings,
     ExecutionSettings,
     QueueSettings,
+    RetentionSettings,
     RewardSettings,
     WebhookDeliverySettings,
 )
@@ -82,8 +83,19 @@ _OPENAI_URL = "https://api.openai.com/v1"
 class CorpusSettings(Frozen):
     path: Path | None = None
     """Directory of the corpus; `corpus` in the data directory when not given."""
+    source: str | None = None
+    """Where versions are published and pulled from: an address that fsspec knows, as `s3://bucket/corpus`. The
+    directory then holds what this machine has pulled. None: the corpus is what lies in the directory."""
+    pulled_versions: int = Field(default=2, ge=1)
+    """Of a source, on the disk of each machine, besides those that somebody reads."""
+    look_seconds: float = Field(default=30.0, gt=0)
+    """Between two looks whether the source has a newer version."""
+    grace_hours: float = Field(default=24.0, ge=1)
+    """How long the source has files that no kept version needs: longer than twice the longest upload, and than the
+    slowest reader needs to pull what it began with."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Where vectors are searched: on a graphics processor all of them lie in its memory, two bytes a number."""
+    """`cuda`: all vectors lie in the memory of GPUs, two bytes a number, and are searched there exactly; large indexes
+    are trained there when a corpus is built or updated."""
 
 
 class EvaluationSettings(Frozen):
@@ -246,6 +258,7 @@ class Settings(BaseSettings):
     """Of people who sign in to the console."""
     queue: QueueSettings = QueueSettings()
     work: ExecutionSettings = ExecutionSettings()
+    retention: RetentionSettings = RetentionSettings()
     webhooks: WebhookSettings = WebhookSettings()
     batches: BatchSettings = BatchSettings()
 
@@ -274,8 +287,9 @@ class Settings(BaseSettings):
 
     @property
     def verified_path(self) -> Path:
-        """Where this machine notes which files of the corpus it has found whole."""
-        return self.home / "verified"
+        """Where this machine notes which files of the corpus it has found whole: beside what it has pulled, as long as
+        that lasts."""
+        return self.home / "verified" if self.corpus.source is None else self.corpus_path / "verified"
 
     @property
     def sources(self) -> dict[str, SourceSettings]:

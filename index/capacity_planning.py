@@ -215,6 +215,11 @@ def _memory(size: _Size, disk: Sequence[PlannedFigure], have: PlanningConstants)
         ),
         PlannedFigure("To read no disk", sum(one.value for one in disk), "bytes", "one version, mapped"),
         _sum(
+            "On GPUs, if searched there",
+            "bytes",
+            (size.texts, "texts", 2 * size.dimensions),
+        ),
+        _sum(
             "To build, a process",
             "bytes",
             (1, "process", have["process_bytes"]),

@@ -24,11 +24,12 @@ from assayer.models import (
     Retraction,
     Window,
 )
-from assayer.ports import CitationIds, Embedder, Vectors
+from assayer.ports import CitationIds, Embedder, LexicalEmbedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.corpus_queries import CorpusQueries, ReaderHandle, WholeCorpusQueries
-from index.segments.gpu_search import CPU
+from index.search.hybrid_search import Query, WeighedQuery
+from index.segments.gpus import Device
 from index.segments.paper_store import SOURCE
 from index.segments.passages import paper_text, split_passages
 from index.shards.sharded_queries import ShardedCorpusQueries
@@ -67,11 +68,11 @@ class Corpus:
         embedder: Embedder,
         version: str | None = None,
         proofs: VerificationCache | None = None,
-        device: str = CPU,
+        device: Device = "cpu",
     ) -> "Corpus":
         """Opens a version on this machine, by default the current one. Raises CorpusError when it is not there, when a
         file has changed since it was written, or when it was built with another embedding model; ConfigurationError
-        when there is no such device."""
+        where there is no GPU to search on, or no room in its memory."""
         whole = describe_corpus(directory, version)
         check_embedder(whole, embedder, directory)
         with ExitStack() as stack:
@@ -97,14 +98,21 @@ class Corpus:
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
         """As `search`, of the papers that pass the filters."""
-        return await self._queries.search(queries, await self._embedder.embed(queries, "query"), limit, filters)
+        return await self._queries.search(*await self._embedded(queries), limit, filters)
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         return await self.find_passages(queries, limit, Filters(window=window))
 
     async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
         """As `snippets`, of the papers that pass the filters."""
-        return await self._queries.snippets(queries, await self._embedder.embed(queries, "query"), limit, filters)
+        return await self._queries.snippets(*await self._embedded(queries), limit, filters)
+
+    async def _embedded(self, queries: Sequence[str]) -> tuple[Sequence[Query], Vectors]:
+        """With weights where the corpus keeps any; `check_embedder` saw to it that the embedder then gives them."""
+        if self._info.lexical and isinstance(self._embedder, LexicalEmbedder):
+            vectors, lexical = await self._embedder.embed_with_weights(queries, "query")
+            return list(map(WeighedQuery, queries, lexical)), vectors
+        return queries, await self._embedder.embed(queries, "query")
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
         return await self._queries.neighbours(papers, limit, Filters(window=window))

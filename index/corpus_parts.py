@@ -10,7 +10,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from index.corpus_fit import FitCalibration
 from index.search.corpus_queries import LocalReader
 from index.search.version_reader import VersionReader
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device
 from index.shards.shard_store import ShardStore, is_sharded
 from index.versions.manifest import read_manifest
 from index.versions.verification_cache import VerificationCache
@@ -32,6 +32,8 @@ class CorpusInfo(NamedTuple):
     fit: FitCalibration | None
     shard_count: int
     """0 for a corpus in one piece."""
+    lexical: bool = False
+    """Whether it is searched by its embedder's lexical weights too."""
 
     @property
     def part_count(self) -> int:
@@ -43,10 +45,10 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
     if is_sharded(directory):
         told = ShardStore(directory).read_manifest(version)
         shards = len(told.shards)
-        return CorpusInfo(told.version, told.embedder, told.dimensions, told.papers, told.fit, shards)
+        return CorpusInfo(told.version, told.embedder, told.dimensions, told.papers, told.fit, shards, told.lexical)
     versions = VersionStore(directory)
     one = read_manifest(versions.current_path() if version is None else versions.version_path(version))
-    return CorpusInfo(one.version, one.embedder, one.dimensions, one.papers, one.fit, 0)
+    return CorpusInfo(one.version, one.embedder, one.dimensions, one.papers, one.fit, 0, one.lexical)
 
 
 class CorpusPart:
@@ -61,7 +63,7 @@ class CorpusPart:
 
     @classmethod
     def open(
-        cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: str = CPU
+        cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
     ) -> "CorpusPart":
         """Raises CorpusError when the version has been removed, or a file has changed since it was written."""
         with ExitStack() as stack:

@@ -26,6 +26,7 @@ from index.building.update import Delta, StageTime, Stopwatch, read_delta, updat
 from index.building.version_builder import BuildOptions
 from index.content_reader import ContentReader
 from index.disk_access import explained_disk_errors, folder_lock
+from index.segments.gpus import open_gpus
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
 from index.versions.manifest import CorpusChanges, Manifest, RejectionCount, count_rejections, read_manifest
@@ -122,6 +123,9 @@ class NightlyUpdate:
     """Of this machine."""
     reader: ContentReader | None = None
     """Reads names and claims of what is new or changed; None leaves them to patterns."""
+    publish: Callable[[], object] | None = None
+    """Brings the current version to who reads it elsewhere; does nothing where it is there. Changes are taken only once
+    this was done."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
@@ -139,15 +143,18 @@ class NightlyUpdate:
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
     ) -> NightlyRun:
+        open_gpus(self.options.device)  # refused now, and not when all is embedded
         with watch.stage("fetch"):
             rejected = await fetch()
         with folder_lock(self.folder):  # what ingest adds meanwhile would be removed without having been applied
             waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
+                await self._publish(watch)  # what a night that failed at this has left
                 return night.model_copy(update={"set_aside": rejected})
             with watch.stage("read"):
                 delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
             manifest, changes = await self._update(delta, progress, watch)
+            await self._publish(watch)
             await asyncio.to_thread(self._remove_taken, waiting)
         done = {
             "outcome": "published" if manifest.version != night.before else "unchanged",
@@ -156,6 +163,11 @@ class NightlyUpdate:
             "set_aside": (*rejected, *count_rejections(delta.rejections)),
         }
         return night.with_changes(changes).model_copy(update=done | self._read())
+
+    async def _publish(self, watch: Stopwatch) -> None:
+        if self.publish is not None:
+            with watch.stage("publish elsewhere"):
+                await asyncio.to_thread(self.publish)
 
     def _read(self) -> dict[str, object]:
         if self.reader is None:

@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
-from index.segments.gpu_search import CPU
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.segments.gpus import Device
 from index.versions.verification_cache import VerificationCache
-from index.versions.version_store import VersionStore
 
 __all__ = ["CorpusVersionCache", "VersionCache"]
 
@@ -39,8 +39,11 @@ class VersionCache(Generic[T]):
         opener: Callable[[str], T],
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = _IDLE_SECONDS,
+        look: Callable[[], None] | None = None,
     ) -> None:
-        """`name` returns the current version, empty when there is none; `clock` seconds since any fixed moment."""
+        """`name` returns the current version, empty when there is none; `clock` seconds since any fixed moment; `look`,
+        called in a thread when there is no name, finds one out or raises CorpusError."""
+        self._look = look
         self._name = name
         self._opener = opener
         self._clock = clock
@@ -58,6 +61,9 @@ class VersionCache(Generic[T]):
         """For a new caller. While a new version is being opened, and when it cannot be opened, this is the previous
         one. Raises CorpusError when there is none."""
         name = self._name()
+        if not name and self._look is not None:
+            await asyncio.to_thread(self._look)
+            name = self._name()
         if self._latest and name != self._latest and name not in self._open:
             self._prepare(name)
             return await self.at(self._latest)
@@ -78,6 +84,9 @@ class VersionCache(Generic[T]):
         self._kept[version] = (opened, self._clock())
         self._evict_idle()
         return opened
+
+    def is_current_open(self) -> bool:
+        return self._name() in self._open
 
     def open_current(self) -> None:
         """Starts opening the current version, so that it is open before it is needed."""
@@ -142,11 +151,15 @@ class CorpusVersionCache(VersionCache[Corpus]):
         proofs: VerificationCache | None = None,
         clock: Callable[[], float] = time.monotonic,
         idle_seconds: float = _IDLE_SECONDS,
-        device: str = CPU,
+        device: Device = "cpu",
+        origin: CorpusOrigin | None = None,
     ) -> None:
-        super().__init__(
-            VersionStore(directory).current_version,
-            lambda version: Corpus.open(directory, embedder, version or None, proofs, device),
-            clock,
-            idle_seconds,
-        )
+        """`origin` where the versions come from elsewhere into the directory."""
+        given = origin or FolderOrigin(directory)
+
+        def opened(version: str) -> Corpus:
+            return open_from(
+                given, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
+            )
+
+        super().__init__(given.newest, opened, clock, idle_seconds, given.look)

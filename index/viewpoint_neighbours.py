@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.ports import NearestViewpoints
 from assayer.ports import Vectors
-from index.segments.approximate_index import load_faiss
+from index.faiss_build import load_faiss
 
 __all__ = ["FaissNeighbours"]
 

@@ -19,6 +19,7 @@ __all__ = [
     "ExecutionSettings",
     "IdentityProviderSettings",
     "QueueSettings",
+    "RetentionSettings",
     "RewardSettings",
     "WebhookDeliverySettings",
 ]
@@ -134,6 +135,17 @@ class ExecutionSettings(Frozen):
     """How long running jobs may take to end once the process is told to stop; the rest go back to the queue."""
 
 
+class RetentionSettings(Frozen):
+    """Of tables that are kept in months: whole months are dropped at once. How long jobs are kept is a tenant's own."""
+
+    ledger_months: int | None = Field(default=None, ge=1)
+    """Whole months before the current one for which calls of language models stay in the ledger, and longer while any
+    job is stored that was accepted before their end. None: for ever."""
+    event_months: int | None = Field(default=None, ge=1)
+    """The same of events of jobs that have ended: what their progress was. The jobs and their results stay. None: as
+    long as the job."""
+
+
 class BatchSettings(Frozen):
     rows: int = Field(default=10_000, ge=1)
     row_characters: int = Field(default=2_000_000, gt=0)
@@ -148,6 +160,10 @@ class BatchSettings(Frozen):
     """Batches that one process parses at once; further ones wait. One tenant's take all places but one."""
     reading_seconds: float = Field(default=60.0, gt=0)
     """How long the ideas of one body may take to be read; then it is refused."""
+    documents: str = ""
+    """Where documents of jobs lie until they are read: an fsspec URL (`s3://bucket/submissions`) that every process of
+    the service reaches. Empty: `submissions/` in the data directory with the embedded database, the rows of the jobs
+    with another one."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
 

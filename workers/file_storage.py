@@ -1,9 +1,10 @@
 """Small files anywhere fsspec reaches. A file is there whole or not at all, however many processes write it."""
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +43,10 @@ class FileStorage:
     async def exists(self, name: str) -> bool:
         return await self._in_thread(lambda: bool(self._files.exists(self._path(name))))
 
+    async def delete(self, name: str) -> None:
+        """One that is not there is no error."""
+        await self._in_thread(lambda: self._delete(self._path(name)))
+
     async def names(self, folder: str) -> list[str]:
         """Of the files in a folder, without it; none when there is no such folder."""
         return await self._in_thread(lambda: self._names(self._path(folder)))
@@ -70,13 +75,20 @@ class FileStorage:
         with self._part(Path(path), data) as part:
             part.replace(path)
 
+    def _delete(self, path: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(path)
+
     @contextmanager
     def _part(self, place: Path, data: bytes) -> Iterator[Path]:
         """The whole of a file, beside its place."""
         place.parent.mkdir(parents=True, exist_ok=True)
         part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
         try:
-            part.write_bytes(data)
+            with part.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             yield part
         finally:
             part.unlink(missing_ok=True)

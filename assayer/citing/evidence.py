@@ -17,6 +17,9 @@ __all__ = ["TITLE_ALONE", "Evidence", "Quoted", "ShownPlace", "check_quote", "ci
 
 EvidenceT = TypeVar("EvidenceT", bound="Evidence")
 
+_ENDS = re.compile(r"[.!?…。！？:*$}\])»”’\"']$|://|^www\.|@")
+"""How the last word of a whole text looks: with a mark that ends a sentence or closes something, or an address."""
+
 
 class ShownPlace(Frozen):
     """Where a stretch of an evidence's text comes from; it runs up to the next one."""
@@ -47,6 +50,12 @@ class Evidence(Frozen):
     def shown(self) -> str:
         """Everything of the paper that the prompt shows. Its quotes may come from the text, not from the title."""
         return f"{self.title}\n\n{self.text}"
+
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the text ends in the middle of a sentence: cut to fit, or handed on so by its source."""
+        last = self.text.split()[-1:]
+        return bool(last) and not _ENDS.search(last[0])
 
     @property
     def numbers(self) -> frozenset[Decimal]:

@@ -80,7 +80,13 @@ def _is_misspelt(word: str, other: str) -> bool:
 
 
 def _is_without_subtitle(ours: str, theirs: str) -> bool:
-    return any(title_key(theirs[: match.start()]) == ours for match in _SUBTITLE.finditer(theirs))
+    key, done = "", 0
+    for match in _SUBTITLE.finditer(theirs):
+        key += title_key(theirs[done : match.start()])
+        done = match.start()
+        if len(key) >= len(ours):
+            return key == ours
+    return False
 
 
 def _end_in(entry: str, key: str) -> str | None:

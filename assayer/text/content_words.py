@@ -1,6 +1,7 @@
 """Words that carry content, told from those of grammar."""
 
 import re
+from functools import lru_cache
 
 __all__ = ["content_words", "is_grammar"]
 
@@ -19,8 +20,9 @@ _GRAMMAR = frozenset(
 """Words that say nothing by themselves."""
 
 
+@lru_cache(maxsize=2_048)
 def content_words(text: str) -> frozenset[str]:
-    """In lower case, each once; numbers are among them."""
+    """In lower case, each once; numbers are among them. Points of a report are compared with the same statements."""
     words = _WORD.findall(text.casefold())
     return frozenset(word for word in words if word not in _GRAMMAR and (len(word) > 2 or word[0].isdigit()))
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from assayer.models import TextFlag
 from assayer.models.assessment import LABEL
 from assayer.models.idea import FlagKind
+from assayer.text.encoded_texts import encoded_texts
 from assayer.text.hidden_markup import hidden_spans, without_tags
 from assayer.text.injections import find_orders
 from assayer.text.lookalikes import LOOKALIKES
@@ -199,12 +200,16 @@ def _excerpt(mark: _Mark, text: str) -> str:
 
 
 def _orders(text: str, marks: list[_Mark]) -> Iterator[_Mark]:
-    """Suspected orders in the visible text and in what was hidden; overlapping ones count once."""
+    """Suspected orders in the visible text, in what is encoded there and in what was hidden; overlapping ones count
+    once."""
     reached = -1
     for start, end in sorted(find_orders(text)):
         if start > reached:
             yield _Mark("suspected_injection", start, "")
         reached = max(reached, end)
+    for start, words in encoded_texts(text):
+        if any(find_orders(_clean(words).text)):
+            yield _Mark("suspected_injection", start, words)
     for mark in marks:
         if mark.hidden and any(find_orders(_clean(mark.hidden).text)):
             yield mark._replace(kind="suspected_injection")

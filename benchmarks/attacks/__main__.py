@@ -6,7 +6,7 @@
 import sys
 from importlib import import_module
 
-KINDS = ("batch", "citations", "numbers", "quotes", "service")
+KINDS = ("batch", "citations", "numbers", "paired", "quotes", "service")
 """Each is a module of this folder, with a `main` that takes the rest of the command line."""
 
 

@@ -46,7 +46,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--evaluations", type=int, default=60)
     parser.add_argument("--tenants", type=int, default=3)
     parser.add_argument("--every", type=float, default=15.0, help="mean seconds between two kills")
+    parser.add_argument("--kills", type=int, help="at most so many; they may take longer than --minutes then")
     parser.add_argument("--latency", type=float, default=0.5, help="mean seconds of one LLM answer")
+    parser.add_argument("--outages", type=int, default=0, help="times that the database is away")
+    parser.add_argument("--outage-seconds", type=float, default=60.0, help="for which it is away each time")
+    parser.add_argument("--upgrade", action="store_true", help="another version takes over in the middle")
+    parser.add_argument("--erased", type=float, default=0.0, help="share of the evaluations erased meanwhile")
+    parser.add_argument("--documents", type=float, default=0.0, help="share of the evaluations sent as files")
     parser.add_argument("--no-storms", action="store_true", help="the endpoint behaves")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, help="made by `assayer corpus build`; default: of the examples")
@@ -63,9 +69,15 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
         corpus=corpus,
         tenants=options.tenants,
         seconds=60 * options.minutes,
+        most_kills=options.kills,
         mean_pause=options.every,
         latency=options.latency,
         storms=not options.no_storms,
+        outages=options.outages,
+        outage_seconds=options.outage_seconds,
+        upgrade=options.upgrade,
+        erased=options.erased,
+        documents=options.documents,
     )
 
 

@@ -1,20 +1,40 @@
 """Those who use the service meanwhile: tenants that submit, send again, cancel, and write down what was accepted."""
 
 import asyncio
+import io
+import zipfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
-from assayer_client import AsyncClient, EvaluationBody, IdeaBody, KeyBody, RetryPolicy, TenantBody
+from assayer_client import (
+    ApiProblem,
+    AsyncClient,
+    EvaluationBody,
+    IdeaBody,
+    KeyBody,
+    RetryPolicy,
+    TenantBody,
+    Upload,
+)
+from benchmarks.chaos.books import Erased
 from benchmarks.chaos.findings import Accepted
 from benchmarks.chaos.waiting import until
 
-__all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all", "until_all_ended"]
+__all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all", "until_all_ended", "word_document"]
 
 _RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
 _LOOK_SECONDS = 1.0
+_GONE = 404
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_RELATIONS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="word/document.xml"/></Relationships>'
+)
 _RATE = 60_000
 """Requests a minute: the limits of keys are not what is tried here."""
 
@@ -28,21 +48,31 @@ class Submission(NamedTuple):
     """Sent a second time at once, under the same idempotency key, as by a client who lost patience."""
     cancelled_after: float | None
     """Seconds after which its tenant thinks better of it."""
+    erased_after: float | None = None
+    """Seconds after which it is erased, whatever has become of it."""
+    as_document: bool = False
+    """Sent as a file, which the service reads when the evaluation begins."""
 
 
 Tenants = Sequence[AsyncClient]
 
 
-def submissions(seed: int, texts: Sequence[str], tenants: int, seconds: float) -> list[Submission]:
-    """Spread evenly over the time; one in five sent twice, one in ten cancelled."""
+def submissions(
+    seed: int, texts: Sequence[str], tenants: int, seconds: float, erased: float = 0.0, documents: float = 0.0
+) -> list[Submission]:
+    """Spread evenly over the time; one in five sent twice, one in ten cancelled, so large shares erased and sent as
+    files."""
     random = Random(f"crowd {seed}")
+    # Not both: of one that was cancelled and then erased nobody can tell any more which calls were told in between.
     return [
         Submission(
             at=seconds * number / len(texts),
             tenant=random.randrange(tenants),
             text=text,
             twice=random.random() < 0.2,
-            cancelled_after=random.uniform(0.0, 10.0) if random.random() < 0.1 else None,
+            cancelled_after=(leaves := random.uniform(0.0, 10.0) if random.random() < 0.1 else None),
+            erased_after=random.uniform(0.0, 60.0) if random.random() < erased and leaves is None else None,
+            as_document=random.random() < documents,
         )
         for number, text in enumerate(texts)
     ]
@@ -57,31 +87,65 @@ async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Te
         for number in range(count):
             name = f"tenant-{number}"
             await operator.create_tenant(TenantBody(id=name, name=name, weight=number + 1.0))
-            plan = KeyBody(name="chaos", tenant=name, scopes=("submit", "read"), requests_per_minute=_RATE)
+            plan = KeyBody(name="chaos", tenant=name, scopes=("submit", "read", "manage"), requests_per_minute=_RATE)
             key = (await operator.create_key(plan)).secret
             clients.append(await stack.enter_async_context(AsyncClient(address, key, retries=_RETRIES)))
         yield clients
 
 
-async def submit_all(tenants: Tenants, what: Sequence[Submission], record: Path) -> None:
-    """Returns when all are accepted; each is in the record as soon as it is."""
+async def submit_all(tenants: Tenants, what: Sequence[Submission], record: Path, erasures: Path) -> None:
+    """Returns when all are accepted, and those erased that are to be; each is in its record as soon as it is."""
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number, one in enumerate(what):
-            group.create_task(_submit(tenants[one.tenant], f"chaos-{number}", one, record, began))
+            group.create_task(_submit(tenants[one.tenant], f"chaos-{number}", one, (record, erasures), began))
 
 
-async def _submit(client: AsyncClient, key: str, one: Submission, record: Path, began: float) -> None:
+async def _submit(client: AsyncClient, key: str, one: Submission, records: tuple[Path, Path], began: float) -> None:
     await asyncio.sleep(max(0.0, began + one.at - asyncio.get_running_loop().time()))
-    body = EvaluationBody(idea=IdeaBody(text=one.text))
-    told = await asyncio.gather(*(client.submit(body, key=key) for _ in range(1 + one.twice)))
-    with record.open("a", encoding="utf-8") as file:
-        for accepted in told:
-            line = Accepted(tenant=f"tenant-{one.tenant}", key=key, job=accepted.id)
-            file.write(line.model_dump_json() + "\n")
+    told = await asyncio.gather(*(_sent(client, key, one) for _ in range(1 + one.twice)))
+    for job in told:
+        _note(records[0], Accepted(tenant=f"tenant-{one.tenant}", key=key, job=job))
     if one.cancelled_after is not None:
         await asyncio.sleep(one.cancelled_after)
-        await client.cancel(told[0].id)
+        await client.cancel(told[0])
+    if one.erased_after is not None:
+        await asyncio.sleep(one.erased_after)
+        try:
+            await client.erase(told[0])
+        except ApiProblem as problem:
+            if problem.status != _GONE:  # by an attempt whose answer was lost
+                raise
+        _note(records[1], Erased(job=told[0], marker=one.text.splitlines()[-1]))
+
+
+async def _sent(client: AsyncClient, key: str, one: Submission) -> str:
+    """The evaluation's id."""
+    if not one.as_document:
+        return (await client.submit(EvaluationBody(idea=IdeaBody(text=one.text)), key=key)).id
+    batch = await client.submit_files([Upload(f"{key}.docx", word_document(one.text))], key=key)
+    (evaluation,) = (await client.evaluations(batch=batch.id)).items
+    return evaluation.id
+
+
+def _note(record: Path, line: Accepted | Erased) -> None:
+    with record.open("a", encoding="utf-8") as file:
+        file.write(line.model_dump_json() + "\n")
+
+
+def word_document(text: str) -> bytes:
+    """Uncompressed, so that its words are found in the file that holds it."""
+    paragraphs = "".join(f"<w:p><w:r><w:t>{escape(line)}</w:t></w:r></w:p>" for line in text.splitlines() if line)
+    parts = {
+        "[Content_Types].xml": "<Types/>",
+        "_rels/.rels": _RELATIONS,
+        "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{paragraphs}</w:body></w:document>',
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return file.getvalue()
 
 
 async def until_all_ended(tenants: Tenants, seconds: float) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.models import Frozen
+from benchmarks.chaos.books import Books
 
 __all__ = ["Accepted", "Findings", "Told", "judged"]
 
@@ -65,23 +66,39 @@ class Findings(Frozen):
     """Ids of evaluations by the promise that was broken to them: all should be empty."""
     problems: tuple[str, ...]
     """Of evaluations that ended without a report."""
+    erased: int = 0
+    tokens: int = 0
+    """In the ledger, of answers that were paid."""
+    ledger_usd: float = 0.0
+    spent_usd: float = 0.0
+    """Charged to the tenants."""
+    late: int = 0
+    """Calls that were told after the verdict."""
 
     @property
     def violations(self) -> list[str]:
         return [f"{what}: {', '.join(those)}" for what, those in self.broken.items() if those]
 
 
-def judged(jobs: Mapping[str, Told], late: Iterable[str], paid: int, accepted: Collection[Accepted]) -> Findings:
+def judged(
+    jobs: Mapping[str, Told],
+    late: Iterable[str],
+    paid: int,
+    accepted: Collection[Accepted],
+    erased: Collection[str] = (),
+    books: Books | None = None,
+) -> Findings:
     """`late` are those that called a language model after their verdict."""
     known = {one.job for one in accepted}
     by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
     for one in accepted:
         by_key[one.tenant, one.key].add(one.job)
     broken = {
-        "accepted, and not in the tables": known - jobs.keys(),
+        "accepted, and not in the tables": known - jobs.keys() - set(erased),
         "in the tables, and never accepted": jobs.keys() - known,
         "accepted twice under one idempotency key": {job for ids in by_key.values() if len(ids) > 1 for job in ids},
         "called a language model after the verdict": set(late),
+        **({} if books is None else {what: set(those) for what, those in books.broken.items()}),
         **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _PROMISES.items()},
     }
     return Findings(
@@ -92,4 +109,9 @@ def judged(jobs: Mapping[str, Told], late: Iterable[str], paid: int, accepted: C
         calls_paid=paid,
         broken={what: tuple(sorted(those)) for what, those in broken.items()},
         problems=tuple(f"{id} is {job.state}: {job.problem}" for id, job in sorted(jobs.items()) if job.problem),
+        erased=len(set(erased)),
+        tokens=0 if books is None else books.tokens,
+        ledger_usd=0.0 if books is None else books.ledger_usd,
+        spent_usd=0.0 if books is None else books.spent_usd,
+        late=0 if books is None else books.late,
     )

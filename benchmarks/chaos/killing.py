@@ -58,12 +58,15 @@ class Killer:
     done: list[Killing] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     """Kinds of which no process was found."""
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by whoever does something to the service."""
 
     async def run(self, plan: Iterator[Kill]) -> None:
         """To its end, or until it is cancelled."""
         for kill in plan:
             await asyncio.sleep(kill.pause)
-            await self._kill(kill.kind)
+            async with self.alone:
+                await self._kill(kill.kind)
 
     async def _kill(self, kind: str) -> None:
         victim = await self._found(kind)

@@ -8,16 +8,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.chaos.processes import end, family, free_port, raylet
+from benchmarks.chaos.redis import Redis
 from benchmarks.chaos.waiting import until
 from cluster.ray_cluster import private_environment
 
-__all__ = ["Node", "nodes"]
+__all__ = ["Node", "NodePlan", "nodes"]
 
 _PROGRAM = Path(sys.executable).with_name("ray")
-_START_SECONDS = 60.0
+_START_SECONDS = 150.0
 _LOOK_SECONDS = 0.2
+_APART_SECONDS = 12.0
 _SHARED_MEMORY = 256 * 2**20
 _QUICK = {
     "health_check_initial_delay_ms": 0,
@@ -25,7 +28,14 @@ _QUICK = {
     "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 3,
 }
-"""A node that is lost is missed after seconds, not after a quarter of a minute."""
+"""Not after a quarter of a minute, as Ray has it."""
+
+
+class NodePlan(NamedTuple):
+    name: str
+    cpus: int
+    gpus: int = 0
+    """Made up: Ray gives them out, nobody finds one."""
 
 
 @dataclass
@@ -35,17 +45,26 @@ class Node:
     folder: Path
     port: int
     """Of the cluster."""
-    cpus: int
+    plan: NodePlan
     environment: Mapping[str, str]
     """Every process of the service that it runs reads its settings there."""
     head: bool = False
+    redis: Redis | None = None
+    """Where a head keeps what it knows, so that another can follow it."""
+    dashboard: int | None = None
+    """The port where a head takes Serve configs."""
+    quick: bool = True
+    """Whether a node that is lost is missed after seconds. On a machine that is short of time so is one that lives."""
+    pause: float = 0.0
+    """Seconds until it is started again. Nodes of one machine that start at the same moment take the same socket."""
     pid: int = 0
     starts: int = 0
 
     @property
     def command(self) -> list[str]:
         common = [
-            f"--num-cpus={self.cpus}",
+            f"--num-cpus={self.plan.cpus}",
+            f"--num-gpus={self.plan.gpus}",
             f"--object-store-memory={_SHARED_MEMORY}",
             f"--dashboard-agent-listen-port={free_port()}",
             "--disable-usage-stats",
@@ -54,12 +73,13 @@ class Node:
         if not self.head:
             return [str(_PROGRAM), "start", f"--address=127.0.0.1:{self.port}", *common]
         own = [f"--port={self.port}", f"--ray-client-server-port={free_port()}", f"--temp-dir={self.folder}"]
+        own += ["--include-dashboard=false"] if self.dashboard is None else [f"--dashboard-port={self.dashboard}"]
+        own += [] if self.redis is None else [f"--redis-password={self.redis.password}"]
         return [
             str(_PROGRAM),
             "start",
             "--head",
-            "--include-dashboard=false",
-            f"--system-config={json.dumps(_QUICK)}",
+            f"--system-config={json.dumps(_QUICK if self.quick else {})}",
             *own,
             *common,
         ]
@@ -69,7 +89,7 @@ class Node:
         while True:
             process = await asyncio.create_subprocess_exec(
                 *self.command,
-                env={**os.environ, **self.environment},
+                env={**os.environ, **self.environment, **(self.redis.environment if self.redis else {})},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
@@ -83,6 +103,7 @@ class Node:
                         await process.wait()
                 family_of = family([process.pid]) or family_of
             await asyncio.to_thread(end, family_of)
+            await asyncio.sleep(self.pause)
 
     async def until_it_runs(self) -> None:
         """Raises TimeoutError."""
@@ -94,17 +115,23 @@ class Node:
 
 
 @asynccontextmanager
-async def nodes(cpus: Sequence[int], environment: Mapping[str, str]) -> AsyncIterator[tuple[Node, ...]]:
-    """A head without CPUs and a node for each of `cpus`; they leave nothing behind."""
+async def nodes(
+    plans: Sequence[NodePlan],
+    environment: Mapping[str, str],
+    redis: Redis | None = None,
+    dashboard: int | None = None,
+    quick: bool = True,
+) -> AsyncIterator[tuple[Node, ...]]:
+    """A head without CPUs and those planned; they leave nothing behind."""
     with private_environment(several_nodes=True) as folder:
         port = free_port()
-        head = Node(folder, port, 0, environment, head=True)
+        head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard, quick)
         tasks = [asyncio.create_task(head.run())]
         started = [head]
         try:
             await head.until_it_runs()
-            for count in cpus:
-                node = Node(folder, port, count, environment)
+            for number, plan in enumerate(plans, 1):
+                node = Node(folder, port, plan, environment, pause=0.0 if redis is None else number * _APART_SECONDS)
                 started.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()

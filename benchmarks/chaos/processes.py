@@ -11,7 +11,7 @@ import psutil
 
 from cluster.postgres import postmaster
 
-__all__ = ["alive", "database_server", "end", "family", "free_port", "raylet", "replicas"]
+__all__ = ["alive", "database_server", "end", "family", "free_port", "gcs_server", "raylet", "replicas"]
 
 _ACTORS = {"proxy": "ProxyActor", "controller": "ServeController"}
 _END_SECONDS = 20.0
@@ -46,6 +46,11 @@ def replicas(roots: Iterable[int], kind: str) -> list[psutil.Process]:
 def raylet(root: int) -> psutil.Process | None:
     """Of a node that `ray start --block` runs."""
     return next((process for process in family([root]) if _name(process) == "raylet"), None)
+
+
+def gcs_server(root: int) -> psutil.Process | None:
+    """Of a head: what knows the cluster."""
+    return next((process for process in family([root]) if _name(process) == "gcs_server"), None)
 
 
 def database_server(home: Path) -> psutil.Process | None:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.chaos.reader URL RECORD`: holds the tables against the clients' own record.
+"""`python -m benchmarks.chaos.reader URL RECORD ERASURES FILES`: holds the tables against the clients' own record.
 
 A process of its own with SQL of its own: it shares neither classes nor views with what it checks. Prints Findings.
 """
@@ -6,11 +6,12 @@ A process of its own with SQL of its own: it shares neither classes nor views wi
 import asyncio
 import sys
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import asyncpg
 
+from benchmarks.chaos.books import Erased, audited
 from benchmarks.chaos.findings import Accepted, Findings, Told, judged
 
 __all__ = ["read"]
@@ -33,7 +34,7 @@ _PAID = "SELECT count(*) FROM ledger WHERE outcome = 'answered' AND NOT cached"
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 120.0
 
 
-async def read(url: str, accepted: Collection[Accepted]) -> Findings:
+async def read(url: str, accepted: Collection[Accepted], erased: Sequence[Erased], files: Path) -> Findings:
     connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS, command_timeout=_READ_SECONDS)
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -43,9 +44,10 @@ async def read(url: str, accepted: Collection[Accepted]) -> Findings:
             jobs = {row["id"]: _told(row, events[row["id"]]) for row in await connection.fetch(_JOBS)}
             late = [row["id"] for row in await connection.fetch(_LATE)]
             paid = await connection.fetchval(_PAID)
+            books = await audited(connection, erased, files)
     finally:
         await connection.close()
-    return judged(jobs, late, paid, accepted)
+    return judged(jobs, late, paid, accepted, [one.job for one in erased], books)
 
 
 def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:
@@ -53,9 +55,10 @@ def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:
 
 
 def main() -> None:
-    url, record = sys.argv[1:]
-    lines = Path(record).read_text("utf-8").splitlines()
-    print(asyncio.run(read(url, [Accepted.model_validate_json(line) for line in lines])).model_dump_json())
+    url, record, erasures, files = sys.argv[1:]
+    accepted = [Accepted.model_validate_json(line) for line in Path(record).read_text("utf-8").splitlines()]
+    erased = [Erased.model_validate_json(line) for line in Path(erasures).read_text("utf-8").splitlines()]
+    print(asyncio.run(read(url, accepted, erased, Path(files))).model_dump_json())
 
 
 if __name__ == "__main__":

@@ -12,9 +12,13 @@ from typing import Literal, NamedTuple
 
 from benchmarks.chaos.crowd import open_tenants, submissions, submit_all, until_all_ended
 from benchmarks.chaos.findings import Findings
+from benchmarks.chaos.happenings import happen, happenings
 from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
-from benchmarks.chaos.nodes import Node, nodes
+from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
+from benchmarks.chaos.processes import free_port
+from benchmarks.chaos.rayservice import DeployedService, deployed, read_ray_service
+from benchmarks.chaos.redis import redis
 from benchmarks.chaos.service import Service, serving
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
@@ -22,17 +26,25 @@ from cluster.postgres import EmbeddedPostgres
 
 __all__ = ["KINDS", "Chaos", "Ground", "Outcome", "run"]
 
-Ground = Literal["one-process", "ray", "ray-nodes"]
-"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost."""
+Ground = Literal["one-process", "ray", "ray-nodes", "rayservice"]
+"""Without Ray; on a Ray of the service's own; on a Ray of a head and two nodes that can be lost; and the RayService of
+an overlay of `k8s/`, on nodes like its pods, the head among those that can be lost."""
 
 _POOLS = ("evaluator", "ingress")
 KINDS: Mapping[Ground, tuple[str, ...]] = {
     "one-process": ("service", "postgres"),
     "ray": (*_POOLS, "index", "embedder", "proxy", "controller", "postgres", "service"),
     "ray-nodes": (*_POOLS, "node", "postgres"),
+    "rayservice": ("head", "pools-0", "pools-1", "gpus-0"),
 }
-_NODE_CPUS = (1, 1)
+_NODES = (NodePlan("node-0", 1), NodePlan("node-1", 1))
+_OVERLAY = "llm"
+"""The one that asks nobody outside: models on GPUs, literature from the corpus alone."""
+_PODS_OF_A_GROUP = 2
 _READ_SECONDS = 120.0
+_PURGED_SECONDS = 30.0
+NEWER_MODEL = "simulated-newer"
+"""Another model is another run, as another version of the prompts is."""
 
 
 class Chaos(NamedTuple):
@@ -55,6 +67,15 @@ class Chaos(NamedTuple):
     storms: bool = True
     settling_seconds: float = 600.0
     """For the rest to end when all is calm."""
+    outages: int = 0
+    """Of the database."""
+    outage_seconds: float = 60.0
+    upgrade: bool = False
+    """Whether the service is replaced in the middle by one under which evaluations begin anew."""
+    erased: float = 0.0
+    """Share of the evaluations that are erased while the run goes on."""
+    documents: float = 0.0
+    """Share that is sent as files."""
 
 
 class Outcome(NamedTuple):
@@ -65,28 +86,35 @@ class Outcome(NamedTuple):
     last: Spent
     starts: int
     """Of the service's first process."""
+    silence: str
+    """What whoever asked the API all the while has to say of it; empty where nobody did."""
     seconds: float
 
 
 async def run(chaos: Chaos, home: Path) -> Outcome:
     """In a fresh directory. Raises TimeoutError when evaluations do not end, with what the service wrote."""
     began = time.monotonic()
-    record = home / "accepted.jsonl"
+    record, erasures = home / "accepted.jsonl", home / "erased.jsonl"
     record.touch()
-    with Simulator(latency_mean=chaos.latency) as simulator:
+    erasures.touch()
+    with Simulator(latency_mean=chaos.latency, models=("simulated", NEWER_MODEL)) as simulator:
         async with _ground(chaos, simulator, home) as service:
             async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
                 killer = Killer(service, simulator)
-                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds)
+                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds, chaos.erased, chaos.documents)
+                newer = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
+                plan = happenings(chaos.seconds, chaos.outages, chaos.upgrade)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(submit_all(tenants, what, record))
+                    group.create_task(submit_all(tenants, what, record, erasures))
                     group.create_task(_trouble(chaos, killer))
+                    group.create_task(happen(killer, plan, chaos.outage_seconds, newer))
                 with suppress(TimeoutError):  # the reader finds those without a verdict
                     await until_all_ended(tenants, chaos.settling_seconds)
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
-            findings = await _read(home, record)
+            findings = await _read_once_purged(home, record, erasures)
     seconds = time.monotonic() - began
-    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, seconds)
+    silence = service.silence() if isinstance(service, DeployedService) else ""
+    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, silence, seconds)
 
 
 async def _trouble(chaos: Chaos, killer: Killer) -> None:
@@ -105,8 +133,12 @@ async def _trouble(chaos: Chaos, killer: Killer) -> None:
 
 @asynccontextmanager
 async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    if chaos.ground == "rayservice":
+        async with _rayservice(chaos, simulator, home) as service:
+            yield service
+        return
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODE_CPUS, environment(chaos.corpus, simulator, home)) as started:
+        async with nodes(_NODES, environment(chaos.corpus, simulator, home)) as started:
             joining = ("--address", f"127.0.0.1:{started[0].port}")
             async with serving(_service(chaos, simulator, home, joining, started)) as service:
                 yield service
@@ -114,6 +146,22 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
     alone = () if chaos.ground == "one-process" else ("--ray",)
     async with serving(_service(chaos, simulator, home, alone, ())) as service:
         yield service
+
+
+@asynccontextmanager
+async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    plan = read_ray_service(_OVERLAY, _PODS_OF_A_GROUP)
+    async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
+        settings = environment(chaos.corpus, simulator, home) | {
+            "ASSAYER_DATABASE__URL": await server.ensure(),
+            "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
+            "RAY_gcs_rpc_server_reconnect_timeout_s": "600",  # as KubeRay has it: a node waits so long for a head
+        }
+        async with (
+            nodes(plan.nodes, settings, kept, free_port(), quick=False) as started,
+            deployed(plan, home, settings, started) as service,
+        ):
+            yield service
 
 
 def _service(
@@ -131,21 +179,34 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_CORPUS__PATH": str(corpus),
         "ASSAYER_LLM__BASE_URL": simulator.base_url,
         "ASSAYER_LLM__MODEL": "simulated",
+        "ASSAYER_LLM__PRICES": f'{{"simulated": [1, 2], "{NEWER_MODEL}": [1, 2]}}',
         "ASSAYER_LLM__BACKOFF_MAX_SECONDS": "4",
         "ASSAYER_QUEUE__LEASE_SECONDS": "15",
         "ASSAYER_QUEUE__MAX_LOSSES": "50",
         "ASSAYER_WORK__EXPIRE_SECONDS": "2",
+        "ASSAYER_WORK__PURGE_SECONDS": "5",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
         "ASSAYER_SERVING__HEALTH_SECONDS": "3",
         "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",
     }
 
 
-async def _read(home: Path, record: Path) -> Findings:
+async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
+    """What was stored at the very moment of an erasure goes with the next purge, which is waited for."""
+    until = time.monotonic() + _PURGED_SECONDS
+    while True:
+        findings = await _read(home, record, erasures)
+        if not findings.violations or time.monotonic() > until:
+            return findings
+        await asyncio.sleep(1.0)
+
+
+async def _read(home: Path, record: Path, erasures: Path) -> Findings:
     """Asks a process of its own."""
+    files = (str(erasures), str(home / "submissions"))
     async with EmbeddedPostgres(home / "postgres") as server:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record)),
+            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record), *files),
             cwd=Path(__file__).parents[2],
             stdout=asyncio.subprocess.PIPE,
         )

@@ -13,7 +13,7 @@ import httpx2
 import psutil
 
 from benchmarks.chaos.nodes import Node
-from benchmarks.chaos.processes import database_server, end, family, free_port, raylet, replicas
+from benchmarks.chaos.processes import database_server, end, family, free_port, gcs_server, raylet, replicas
 from benchmarks.chaos.waiting import until
 
 __all__ = ["Service", "serving"]
@@ -60,6 +60,9 @@ class Service:
             case "node":
                 found = [raylet(node.pid) for node in self.nodes if node.pid and not node.head]
                 return next((one for one in found if one is not None), None)
+            case name if name in (named := {node.plan.name: node for node in self.nodes}):
+                pid = named[name].pid
+                return (gcs_server(pid) if named[name].head else raylet(pid)) if pid else None
             case _:
                 return next(iter(replicas(self.roots, kind)), None)
 
@@ -87,6 +90,13 @@ class Service:
     def said(self) -> str:
         log = self.home / "serve.log"
         return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""
+
+    async def upgrade(self, environment: Mapping[str, str]) -> None:
+        """Told to stop, and started again under other settings."""
+        self.environment = environment
+        if self.process is not None and self.process.returncode is None:
+            self.process.terminate()
+            await self.process.wait()
 
     async def run(self) -> None:
         """Until it is cancelled."""

@@ -21,7 +21,11 @@ def told(outcome: Outcome) -> str:
         f"{stats.answered} calls answered, {distinct} of distinct prompts: {stats.repeated_answers} paid twice "
         f"({_percent(stats.repeated_answers, distinct)}); {stats.abandoned} abandoned on the way "
         f"(if billed: {_percent(stats.repeated_answers + stats.abandoned, distinct)})",
+        *([outcome.silence] if outcome.silence else []),
         f"storms: {stats.injected}",
+        f"{found.erased} erased meanwhile; ledger {found.ledger_usd:.4f} USD, charged {found.spent_usd:.4f} USD, "
+        f"{found.late} calls told after the verdict; {found.tokens:,} tokens in the ledger, "
+        f"{stats.prompt_tokens + stats.completion_tokens:,} of answers that the endpoint gave",
         "kills: "
         + "; ".join(
             f"{one.at:.0f} s {one.kind} ({one.before.in_flight} in flight, {one.weather})" for one in outcome.killings

@@ -1,7 +1,7 @@
 """Every function that reads text from outside, as a function of one text: what fuzzing feeds and growth tests time.
 
-Whoever writes a public function that takes a text or bytes first, in one of `PACKAGES`, adds it to `READERS` (a test
-says when it is missing), or to `NOT_FROM_OUTSIDE` with the reason.
+Whoever writes a public function that takes a text or bytes adds it here or to `inner_readers.py` (a test says when it
+is missing), or to `exempt.py` with the reason.
 """
 
 import datetime as dt
@@ -44,6 +44,7 @@ from assayer.text import (
     content_words,
     contents,
     decoding,
+    encoded_texts,
     headings,
     hidden_markup,
     injections,
@@ -52,6 +53,7 @@ from assayer.text import (
     section_titles,
     sentences,
 )
+from benchmarks.fuzzing.inner_readers import INNER_READERS
 from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploaded_files
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
@@ -60,49 +62,10 @@ from workers.sandbox import page_extraction
 from workers.sources import arxiv, openalex, query_encoding, record_fields, responses
 from workers.web import search
 
-__all__ = ["NOT_FROM_OUTSIDE", "PACKAGES", "READERS", "REFUSALS"]
-
-PACKAGES = (
-    "assayer.text",
-    "assayer.citing",
-    "assayer.claim_support",
-    "assayer.ideas",
-    "assayer.literature",
-    "assayer.own_references",
-    "assayer.blinding.blind",
-    "assayer.curation.leakage",
-    "assayer.curation.records",
-    "assayer.methods.debate.guard_phrases",
-    "assayer.methods.debate.guard_sentences",
-    "assayer.methods.debate.idea_shape",
-    "assayer.methods.grapheval.viewpoints.splitter",
-    "assayer.methods.innoeval.prompt_evidence",
-    "assayer.methods.innoeval.search.excerpts",
-    "assayer.methods.scholareval.fallbacks.text_matching",
-    "assayer.plan_review.checklist",
-    "assayer.reports.escaping",
-    "assayer.reports.markdown",
-    "orchestrator.batches",
-    "workers.full_texts",
-    "workers.llm.chat_completion",
-    "workers.llm.structured_output",
-    "workers.sandbox.page_extraction",
-    "workers.sources",
-    "workers.web",
-)
-"""Where text from outside is read: proposals, uploads, papers and their records, pages, answers of models."""
+__all__ = ["READERS", "REFUSALS"]
 
 REFUSALS = (AssayerError, page_extraction.PageWithoutText)
 """What a reader may raise, whatever it is given."""
-
-NOT_FROM_OUTSIDE = {
-    "assayer.own_references.borne_out.not_asked": "asks a model about a passage that passages_citing cut",
-    "assayer.methods.innoeval.prompt_evidence.clean_text": "is sanitise and a cut, and a note in the run's journal",
-    "assayer.reports.markdown.render_markdown": "takes the name of a template",
-    "orchestrator.batches.rows.row_name": "takes the name that display_name has cut",
-    "workers.sources.responses.malformed_response": "takes the name of a source and a message of our own",
-}
-"""Public functions of the packages that take a text of ours first, and why no stranger chooses it."""
 
 _STRAY = re.compile("([\uf780-\uf7ff])")
 _TODAY = dt.date(2026, 11, 1)
@@ -197,6 +160,7 @@ def _completion(text: str) -> object:
 
 
 READERS: dict[str, Callable[[str], object]] = {
+    **INNER_READERS,
     "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
     "assayer.citing.claim_numbers.numbers_in": claim_numbers.numbers_in,
     "assayer.citing.evidence.check_quote": lambda text: evidence.check_quote(text, _SOURCE),
@@ -276,6 +240,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.content_words.is_grammar": content_words.is_grammar,
     "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(_bytes(text), "a test"),
     "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(_bytes(text)), "a test"),
+    "assayer.text.encoded_texts.encoded_texts": lambda text: _all(encoded_texts.encoded_texts(text)),
     "assayer.text.headings.find_headings": headings.find_headings,
     "assayer.text.headings.split_at": lambda text: headings.split_at(text, headings.find_headings(text), "Overview"),
     "assayer.text.hidden_markup.hidden_spans": hidden_markup.hidden_spans,

@@ -83,22 +83,23 @@ def _annotation(body: str, text: str) -> Page:
     )
 
 
-def _mapped(shown: Callable[[str], str]) -> Way:
+def _mapped(shown: Callable[[str], str], place: str = "1 0 0 1 60 100", more: str = "") -> Way:
     """A font whose glyphs are those of one text, and whose map to Unicode says another."""
 
     def page(body: str, text: str) -> Page:
         drawn = shown(text)
         names = {" ": "space", ".": "period", ",": "comma", "-": "hyphen", "'": "quotesingle", ":": "colon"}
         glyphs = " ".join(f"/{names.get(sign, sign)}" for sign in drawn)
-        says = "\n".join(f"<{33 + place:02x}> <{ord(sign):04x}>" for place, sign in enumerate(text))
+        says = "\n".join(f"<{33 + number:02x}> <{ord(sign):04x}>" for number, sign in enumerate(text))
         cmap = (
             "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /a def\n1 begincodespacerange\n"
             f"<00> <ff>\nendcodespacerange\n{len(text)} beginbfchar\n{says}\nendbfchar\nendcmap end end"
         )
-        codes = "".join(f"{33 + place:02x}" for place in range(len(text)))
+        codes = "".join(f"{33 + number:02x}" for number in range(len(text)))
         return Page(
-            f"{body} 0 g BT /M 10 Tf 60 100 Td <{codes}> Tj ET\n",
+            f"{body} 0 g BT /M 10 Tf {place} Tm <{codes}> Tj ET\n",
             fonts="/M {font}",
+            more=more,
             objects={
                 "map": ("", cmap),
                 "font": "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /ToUnicode {map} "
@@ -227,6 +228,8 @@ PDF_WAYS: Mapping[str, Way] = {
     "empty glyphs": _empty_glyphs,
     "font map: another sentence is drawn": _mapped(_thanks),
     "font map: letters exchanged": _mapped(_exchanged),
+    "font map: letters exchanged, on their sides": _mapped(_exchanged, "0 1 -1 0 590 60"),
+    "font map: letters exchanged, on a turned page": _mapped(_exchanged, more="/Rotate 90"),
     "ActualText over another sentence": _replaced("We thank the three partner schools for their help."),
     "ActualText over a blank": _replaced(" "),
 }
@@ -247,6 +250,12 @@ HONEST_PDF_WAYS: Mapping[str, Way] = {
     "mask that lets it through": _mask("1"),
     "underlined": _plain(over="0 G 60 98 m 400 98 l S\n"),
     "turned": _around("q 0 1 -1 0 700 0 cm "),
+    "turned the other way": _around("q 0 -1 1 0 200 700 cm "),
+    "upside down": _around("q -1 0 0 -1 600 200 cm "),
+    "across the page, as a stamp": _around("q 0.4 g 0.7 0.7 -0.7 0.7 170 -30 cm "),
+    "on a page that is turned": lambda body, text: Page(body + line(text, 100), more="/Rotate 90"),
+    "on its side on a page that is turned": _around("q 0 1 -1 0 700 0 cm ", more="/Rotate 270"),
+    "small print on its side": lambda body, text: Page(f"{body}q 0 1 -1 0 700 0 cm {line(text, 100, size=4.5)}Q\n"),
     "font map that tells the truth": _mapped(lambda text: "".join(c if c.isascii() else "e" for c in text)),
     "ActualText that says what is drawn": _replaced(None),
     "crop box around it": lambda body, text: Page(body + line(text, 100), more="/CropBox [0 60 612 792]"),

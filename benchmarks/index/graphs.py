@@ -10,7 +10,8 @@ import numpy as np
 from assayer.models import Frozen
 from assayer.ports import Vectors
 from benchmarks.index.collection import LIMIT
-from index.segments.approximate_index import Candidates, load_faiss
+from index.faiss_build import load_faiss
+from index.segments.approximate_index import Candidates
 
 __all__ = ["GRAPHS", "Graph", "GraphBuilt", "build_graph", "nearest"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from assayer.ports import Vectors
 from benchmarks.index.collection import LIMIT
-from index.segments.approximate_index import load_faiss
+from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import VectorIndexParameters
 

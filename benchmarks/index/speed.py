@@ -23,7 +23,7 @@ from benchmarks.index.growth import draw
 from benchmarks.index.machine import machine, memory_mb
 from benchmarks.index.rivals import Plain
 from benchmarks.index.timing import Compared, in_turn
-from index.segments.approximate_index import load_faiss
+from index.faiss_build import load_faiss
 
 Out = TypeVar("Out")
 _BREADTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
@@ -74,7 +74,7 @@ def main() -> None:
                 asked = _apart(_ask, place)
                 figures.append((built, asked))
                 graphs = {name: _apart(_ask_graph, place, name) for name in GRAPHS if rows <= arguments.graphs_up_to}
-                for line in (*_told(built, asked), *_told_graphs(graphs), _apart(_graphics, place)):
+                for line in (*_told(built, asked), *_told_graphs(graphs)):
                     console.print(line)
     if arguments.out is not None:
         kept = [{"built": built.model_dump(), "asked": asked.model_dump()} for built, asked in figures]
@@ -142,23 +142,6 @@ def _ask_graph(directory: Path, name: str) -> AskedGraph:
         recall_before=collection.recall(list(nearest(graph, vectors, collection.judged, breadth, cut)), 1),
         single=single,
         batch=batch,
-    )
-
-
-def _graphics(directory: Path) -> str:
-    """Exact search in a graphics processor's memory against the index on the processor, in turns."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return "  no graphics processor here: search on one is not measured"
-    collection = Collection(directory)
-    here, there = collection.dense(), collection.dense()
-    there.move_to("cuda")
-    ask, rival = (partial(one.nearest, limit=LIMIT, allowed=collection.conditions[0]) for one in (there, here))
-    found = in_turn(ask, rival, collection.batches)
-    return (
-        f"  {torch.cuda.get_device_name()}, exact, batch {BATCH}: p50 {found.ours.p50:.2f} ms; "
-        f"the processor's index {found.theirs.p50:.2f} ms"
     )
 
 

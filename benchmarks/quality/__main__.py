@@ -11,6 +11,7 @@ support       claims beside passages: whether it is rightly said that the one be
 search        what reports rest on: relevance density, topic coverage, diversity
 citations     what authors cited, found again: searches in one step against walks along citations
 references    the check of an idea's own references: real ones found, invented and wrong ones told
+readings      papers that were found for two ideas, put in order without a model, beside what readers said of them
 plans         what plans do not state, by wordings, beside a reader of 60 of them
 scores        ratings of ICLR: SciCompanion, texts, what a search tells, what earlier years teach, beside the mean
 rewards       ideas that should earn nothing, before guards and judges; debates of seats whose errors are known
@@ -46,10 +47,11 @@ from benchmarks.quality.papers import idea_of
 from benchmarks.quality.parts import groups, pairs, points
 from benchmarks.quality.plans.part import plans
 from benchmarks.quality.preferences.part import preferences
+from benchmarks.quality.readings.part import readings
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from benchmarks.quality.venue_scores.part import venue_scores
 from cluster.settings_loading import load_settings
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 
 __all__ = ["main"]
 
@@ -63,6 +65,7 @@ _PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
     "search": search,
     "citations": citations,
     "references": own_references,
+    "readings": readings,
     "plans": plans,
     "preferences": preferences,
     "rewards": rewards,
@@ -99,7 +102,7 @@ def _run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         graded = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
         settings = stack.enter_context(settings_for(asked.judge, options.out, options.latency, graded))
-        embedder = stack.enter_context(closing(SentenceTransformerEmbedder(settings.embedder)))
+        embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
         given = Given(asked, settings, embedder, vectorise, options.rounds, options)
         for line in _PARTS[options.part](given):

@@ -18,7 +18,6 @@ from assayer.methods.grapheval.scoring.baselines import IdeaLogistic
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, StrongestEdgesScorer
 from assayer.methods.grapheval.scoring.metrics import Estimate, auroc, bootstrap
 from assayer.models import IdeaId
-from assayer.reports.markdown import as_markdown
 from benchmarks.quality import runs
 from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import CLASSES, DATA, decisions_by_year, inno_eval
@@ -29,6 +28,7 @@ from benchmarks.quality.judged_sets.coverage import covered_rubrics
 from benchmarks.quality.literature_parts import read_report
 from benchmarks.quality.pair_tables import right
 from benchmarks.quality.points import scores_of
+from benchmarks.quality.report_text import judgement_text
 from benchmarks.quality.rubrics import read_rubrics
 from benchmarks.quality.venue_scores.submissions import rated_submissions
 from benchmarks.quality.venue_scores.with_model import ratings_by_model
@@ -146,7 +146,9 @@ def _coverage(given: Given, settings: Settings) -> NDArray[np.float64]:
     names = {one.source for one in ideas}
     rubrics = [one for one in read_rubrics(DATA / "scholarideas") if one.idea in names]
     _, folder = asyncio.run(runs.reports(given.asked, settings, "scholareval", ideas))
-    texts = {path.stem: as_markdown(read_report(path)) for path in sorted(folder.glob("*.json")) if path.stem in names}
+    texts = {
+        path.stem: judgement_text(read_report(path)) for path in sorted(folder.glob("*.json")) if path.stem in names
+    }
     outcomes = asyncio.run(runs.coverage(given.asked, settings, texts, rubrics, folder.name))
     scores = {(one.item, number): score for one in outcomes for number, score in one.scores.items()}
     return covered_rubrics(rubrics, scores)

@@ -9,7 +9,7 @@ from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
 from benchmarks.quality.spending import Expected
 from cluster.settings import Settings
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import LocalEmbedder
 
 __all__ = ["Asked", "Given"]
 
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
 class Given(NamedTuple):
     asked: Asked
     settings: Settings
-    embedder: SentenceTransformerEmbedder
+    embedder: LocalEmbedder
     vectorise: Vectoriser
     rounds: int
     """Of the bootstrap."""

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Idea, Report, Window
-from assayer.reports.markdown import as_markdown
 from assayer.text.sentences import sentences
 from benchmarks.quality import runs
 from benchmarks.quality.check_reports import check_files
 from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import DATA, inno_eval
+from benchmarks.quality.judged_sets.coverage import covered_rubrics
 from benchmarks.quality.kept import reasons
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
+from benchmarks.quality.report_text import judgement_text
 from benchmarks.quality.rubrics import Rubric, read_rubrics, said_in
 from benchmarks.quality.scholarideas import coverage_report, proxy, validity
 from benchmarks.quality.search import Found, nearest, search_report
@@ -55,13 +56,14 @@ def scholarideas(given: Given) -> Iterator[str]:
 
 
 def _judged(given: Given, found: Mapping[str, Report], rubrics: Sequence[Rubric], made_by: str) -> Iterator[str]:
-    reviews = {name: as_markdown(report) for name, report in found.items()}
+    reviews = {name: judgement_text(report) for name, report in found.items()}
     outcomes = asyncio.run(runs.coverage(given.asked, given.settings, reviews, rubrics, made_by))
     scores = {(one.item, number): score for one in outcomes for number, score in one.scores.items()}
-    values = np.array([scores.get((one.idea, one.number), 0) for one in rubrics], np.float64)
-    unjudged = sum((one.idea, one.number) not in scores for one in rubrics)
-    yield f"\nCoverage, judged 1 to 5; {unjudged} rubric(s) without a judgement count 0:\n"
-    yield from coverage_report(rubrics, {"its report": values})
+    values = np.array([scores.get((one.idea, one.number), np.nan) for one in rubrics], np.float64)
+    said = np.nan_to_num(covered_rubrics(rubrics, scores))
+    unjudged = int(np.isnan(values).sum())
+    yield f"\nCoverage. {unjudged} rubric(s) have no judgement: they are in no mean score, and count as not said.\n"
+    yield from coverage_report(rubrics, {"1 to 5, of those judged": values, "said (4 or 5), of all": said})
 
 
 def search(given: Given) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Task
-from assayer.models import Frozen, Report
+from assayer.models import Absent, Frozen, Report
 from assayer.models.board import MetaReview
 from assayer.prompts import Prompts
 from assayer.text.sentences import sentences
@@ -95,6 +95,10 @@ def said_in(report: Report) -> list[str]:
         texts += [reading.text for reading in assessment.readings]
     if report.board and isinstance(report.board.meta_review, MetaReview):
         texts.append(report.board.meta_review.text)
+    if report.plan_review:
+        flaws, comparators = report.plan_review.flaws, report.plan_review.comparators
+        texts += [] if isinstance(flaws, Absent) else [f"{one.text} {one.change}" for one in flaws]
+        texts += [f"{one.text} {one.purpose}" for one in comparators]
     found = (sentence for text in texts for sentence in sentences(text, min_words=4))
     return list(dict.fromkeys(found))
 

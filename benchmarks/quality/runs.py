@@ -154,7 +154,7 @@ async def coverage(
     asked: Asked, settings: Settings, found: Mapping[str, str], rubrics: Sequence[Rubric], made_by: str
 ) -> list[CoverageOutcome]:
     """Of the rubrics by the reviews that `made_by` names, as the language model judges."""
-    made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by}
+    made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by, "shown": "all that is said of the idea"}
     kept = kept_file(asked, settings, "coverage", CoverageOutcome, made)
 
     async def work(some: Sequence[tuple[str, int]]) -> None:

@@ -17,15 +17,26 @@ from benchmarks.quality.check_reports import Check
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
 from benchmarks.quality.points import Silent
+from benchmarks.quality.report_text import pieces
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
 from cluster.clock import SystemClock
 from cluster.engine import Engine
 
-__all__ = ["CoverageOutcome", "ReportOutcome", "ask_coverage", "ask_reports", "coverage_report", "proxy", "validity"]
+__all__ = [
+    "CoverageOutcome",
+    "ReportOutcome",
+    "ask_coverage",
+    "ask_reports",
+    "coverage_report",
+    "highest",
+    "proxy",
+    "validity",
+]
 
 _STATEMENTS = 20
 """That one call compares with a report."""
 _REVIEW_CHARS = 60_000
+"""Of a review in one call; a longer one is read in parts, and what any part says is said."""
 _SLICES: Mapping[str, Callable[[Rubric], str]] = {
     "discipline": lambda one: one.discipline,
     "type": lambda one: one.type,
@@ -72,18 +83,23 @@ async def ask_coverage(
     async def one(idea: str, seed: int) -> CoverageOutcome:
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), Silent())
         ours = [rubric for rubric in rubrics if rubric.idea == idea]
-        review = reviews[idea][:_REVIEW_CHARS]
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
+        asked = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
 
-        async def score(batch: Sequence[Rubric]) -> dict[int, int]:
-            question = CoverageQuestion(review=review, statements=tuple(rubric.statement for rubric in batch))
+        async def score(one: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
+            piece, batch = one
+            question = CoverageQuestion(review=piece, statements=tuple(rubric.statement for rubric in batch))
             answer = await ask(llm, COVERAGE, question, run)
             said = {entry.label: entry.score for entry in answer.judgements}
             return {rubric.number: said[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
 
-        outcomes = await each(batches, score)
-        scores = {number: value for some in run.keep_successes(outcomes, "rubric") for number, value in some.items()}
+        outcomes = await each(asked, score)
+        run.keep_successes(outcomes, "rubric")
         lost = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
+        scores = highest(
+            [None if isinstance(outcome, Failed) else outcome for outcome in outcomes],
+            [[rubric.number for rubric in batch] for _, batch in asked],
+        )
         return CoverageOutcome(
             item=idea, seed=seed, failure="; ".join(lost), scores=scores, spent=spent_on(run.journal.calls)
         )
@@ -92,6 +108,17 @@ async def ask_coverage(
         return CoverageOutcome(item=name, seed=seed, failure=why)
 
     await do_the_rest(((idea, idea, 0) for idea in reviews), kept, one, failed)
+
+
+def highest(answers: Sequence[Mapping[int, int] | None], asked: Sequence[Sequence[int]]) -> dict[int, int]:
+    """The best score that any part of a review got, by rubric. A rubric of which one part has no answer has no
+    judgement: what that part says nobody knows."""
+    scores: dict[int, int] = {}
+    for answer in answers:
+        for number, value in (answer or {}).items():
+            scores[number] = max(value, scores.get(number, value))
+    unknown = {number for answer, numbers in zip(answers, asked, strict=True) if answer is None for number in numbers}
+    return {number: value for number, value in scores.items() if number not in unknown}
 
 
 def proxy(
@@ -122,7 +149,7 @@ def _other(idea: str, said: Mapping[str, object]) -> str:
 
 
 def coverage_report(rubrics: Sequence[Rubric], values: Mapping[str, NDArray[np.float64]]) -> Iterator[str]:
-    """`values` holds one number a rubric by way, in their order."""
+    """`values` holds one number a rubric by way, in their order; those that are not a number are left out of means."""
     yield row("", "rubrics", *values)
     yield row(*["---"] * (len(values) + 2))
     everything = np.full(len(rubrics), True)
@@ -134,7 +161,12 @@ def coverage_report(rubrics: Sequence[Rubric], values: Mapping[str, NDArray[np.f
 
 
 def _row(name: str, chosen: NDArray[np.bool_], values: Mapping[str, NDArray[np.float64]]) -> str:
-    return row(name, str(int(chosen.sum())), *(f"{value[chosen].mean():.3f}" for value in values.values()))
+    return row(name, str(int(chosen.sum())), *(_mean(value[chosen]) for value in values.values()))
+
+
+def _mean(values: NDArray[np.float64]) -> str:
+    told = values[~np.isnan(values)]
+    return f"{told.mean():.3f}" if len(told) else "–"
 
 
 def validity(checks: Sequence[Check]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 python -m benchmarks.queue crowd
 python -m benchmarks.queue census
 python -m benchmarks.queue traffic REPORT --evaluators 40
+python -m benchmarks.queue months
 """
 
 import argparse
@@ -14,7 +15,7 @@ from pathlib import Path
 import psutil
 from pydantic import SecretStr
 
-from benchmarks.queue import census, crowd, traffic
+from benchmarks.queue import census, crowd, months, traffic
 from benchmarks.throughput.machine import machine
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.store import Database, DatabaseSettings
@@ -43,6 +44,8 @@ def _options() -> argparse.Namespace:
     many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
     counted = kinds.add_parser("census", help=census.__doc__)
     counted.add_argument("--jobs", type=int, default=100_000)
+    monthly = kinds.add_parser("months", help=months.__doc__)
+    monthly.add_argument("--rows", type=int, default=1_000_000, help="of one month of the ledger")
     carried = kinds.add_parser("traffic", help=traffic.__doc__)
     carried.add_argument("report", type=Path, help="a report as JSON, as `assayer evaluate` writes them")
     carried.add_argument("--evaluators", type=int, default=40)
@@ -72,6 +75,10 @@ async def _measure(options: argparse.Namespace) -> None:
                     await census.fill(database, options.jobs)
                     for name, milliseconds in (await census.timings(database)).items():
                         print(f"{name:<32}{milliseconds:>8.1f} ms")
+                    return
+                if options.what == "months":
+                    for one in await months.measure(database, options.rows):
+                        print(f"{one.what:<44}{one.before:>10.2f}{one.after:>10.2f}")
                     return
                 if options.what == "traffic":
                     load = _load(options)

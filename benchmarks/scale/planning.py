@@ -25,6 +25,8 @@ class Load(NamedTuple):
 class ScalePlan(NamedTuple):
     cores: float
     """In use, on average."""
+    hop_cores: float
+    """Of these, what the graph itself takes: calls between processes."""
     memory_bytes: float
     processes: int
     pods: int
@@ -46,8 +48,10 @@ class ScalePlan(NamedTuple):
 
 def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
     calls = load.ideas * load.idea.calls / 3600
+    evaluators = math.ceil(_ideas_at_once(load, have) / have["ideas_a_process"])
+    hops = load.ideas * have["hops_an_idea"] / 3600
     cores = calls * have["cpu_ms_a_call"] / 1000 + _search_cores(load, have)
-    processes = math.ceil(_ideas_at_once(load, have) / have["ideas_a_process"]) + round(have["other_processes"])
+    processes = evaluators + round(have["other_processes"])
     memory = processes * have["process_mb"] * 1e6 + have["index_copies"] * _corpus_bytes(load)
     wanted = {
         "cores": math.ceil(cores / have["busy"] / have["pod_cores"]),
@@ -60,6 +64,7 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
     pods_usd = pods * have["usd_a_pod_hour"]
     return ScalePlan(
         cores=cores,
+        hop_cores=hops * have["hop_cpu_ms"] / 1000,
         memory_bytes=memory,
         processes=processes,
         pods=pods,
@@ -70,6 +75,7 @@ def plan_scale(load: Load, have: Assumptions) -> ScalePlan:
         limits={
             "database's processors": calls * have["database_ms_a_call"] / 1000 / have["database_cores"],
             "database's connections": processes * have["connections_a_process"] / (have["connections"] / 2),
+            "an evaluator's processor, for hops": _asking_share(load, have),
             "most pods": pods / have["most_pods"],
         },
     )
@@ -83,6 +89,13 @@ def _search_cores(load: Load, have: Assumptions) -> float:
 
 def _ideas_at_once(load: Load, have: Assumptions) -> float:
     return load.ideas / 3600 * have["levels"] * have["answer_seconds"]
+
+
+def _asking_share(load: Load, have: Assumptions) -> float:
+    """Of the one processor of an evaluator with as many ideas as it may have, or as there are."""
+    ideas = min(_ideas_at_once(load, have), have["ideas_a_process"])
+    each = have["levels"] * have["answer_seconds"]
+    return ideas / each * have["hops_an_idea"] * have["hop_asking_cpu_ms"] / 1000
 
 
 def _corpus_bytes(load: Load) -> float:

@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from assayer.errors import InputError
+from assayer.errors import CorpusError, InputError
 from cluster.cli import corpus_ingest
 from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
+from cluster.cli.corpus_publish import publish, pull, show_publication, source_rows
 from cluster.cli.corpus_search import search
 from cluster.cli.terminal import SafeConsole, readable_size
 from cluster.settings import Settings
@@ -33,19 +34,36 @@ __all__ = ["app", "info"]
 
 def info() -> None:
     """Show the version in use and how it was built."""
+    settings = load_settings()
+    rows = source_rows(settings)
+    try:
+        rows |= _version_rows(settings.corpus_path)
+    except CorpusError:
+        if not rows:
+            raise
+        rows["Version"] = f"none yet in {settings.corpus_path}: assayer corpus pull"
+    console = SafeConsole(highlight=False)
+    for name, text in rows.items():
+        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+
+
+def _version_rows(directory: Path) -> dict[str, str]:
+    """Of the current version on this machine. Raises CorpusError."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
-    directory = load_settings().corpus_path
     rows: dict[str, str]
     if is_sharded(directory):
         shards = ShardStore(directory)
         whole = shards.read_manifest()
-        parts = [
-            read_manifest(VersionStore(shards.shard_path(number)).version_path(one.version))
-            for number, one in enumerate(whole.shards)
+        places = [
+            VersionStore(shards.shard_path(number)).version_path(one.version) for number, one in enumerate(whole.shards)
         ]
+        parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [one.papers for one in parts]
-        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers"
+        if not parts:
+            raise CorpusError(f"No shard of the corpus is in {directory}.")
+        here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
+        spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
         rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
         rejected, sources = whole.rejected, whole.sources
     else:
@@ -53,14 +71,15 @@ def info() -> None:
         parts = [read_manifest(path)]
         rows = {"Version": f"{parts[0].version} in {path}"}
         rejected, sources = parts[0].rejected, parts[0].sources
-    rows |= _held(parts) | {
-        "Sources": ", ".join(source.name for source in sources),
-        "Skipped": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
-        "On disk": readable_size(sum(one.bytes for one in parts)),
-    }
-    console = SafeConsole(highlight=False)
-    for name, text in rows.items():
-        console.print(f"[bold]{name + ':':<17}[/]{escape(text)}", soft_wrap=True)
+    return (
+        rows
+        | _held(parts)
+        | {
+            "Sources": ", ".join(source.name for source in sources),
+            "Skipped": "; ".join(f"{one.count:,} × {one.reason}" for one in rejected) or "nothing",
+            "On disk": readable_size(sum(one.bytes for one in parts)),
+        }
+    )
 
 
 def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
@@ -79,7 +98,8 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
         "References": f"known for {total('with_references'):,} papers",
         "Base graph": _graph_row(segments),
-        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions",
+        "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
+        + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
         "Segments": f"{len(segments):,}, {sum(one.hidden for one in segments):,} papers in them replaced or removed",
     }
@@ -115,6 +135,8 @@ app.command()(build_on_ray)
 app.command()(nightly)
 app.command()(history)
 app.command()(plan)
+app.command()(publish)
+app.command()(pull)
 
 Sources = Annotated[
     list[Path], typer.Argument(help="Paper records: .jsonl, .jsonl.gz or .parquet files, or folders of .parquet files.")
@@ -147,16 +169,20 @@ def update(
 
 
 async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, console: Console) -> None:
+    from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
-    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     if shards is None and is_sharded(directory):
         raise InputError(
             f"The corpus in {directory} is in shards.",
             "Give their number with --shards, or another ASSAYER_CORPUS__PATH.",
         )
-    options = BuildOptions(embed_anew=embed_anew)
+    release = CorpusRelease.configured(settings)
+    if release is not None:
+        await asyncio.to_thread(release.begin)
+    options = BuildOptions(embed_anew=embed_anew, device=settings.corpus.device)
     with _embedding_bar(console) as progress:
         summary = (
             await build_corpus(paths, directory, embedder, progress, options)
@@ -171,25 +197,32 @@ async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settin
         soft_wrap=True,
     )
     _show_rejections(manifest.rejected, summary.rejections, console)
+    if release is not None:
+        show_publication(await asyncio.to_thread(release.publish), release.address, console)
 
 
 async def _update(
     paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, console: Console
 ) -> None:
-    from index import is_sharded, read_delta, update_corpus, update_shards
+    from cluster.corpus_source import CorpusRelease
+    from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     started = time.monotonic()
-    directory, embedder = settings.corpus_path, SentenceTransformerEmbedder(settings.embedder)
+    directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
+    options = BuildOptions(device=settings.corpus.device)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
+    release = CorpusRelease.configured(settings)
+    if release is not None:
+        await asyncio.to_thread(release.begin_update)
     with _embedding_bar(console) as progress:
         if is_sharded(directory):
-            whole = await update_shards(delta, directory, embedder, progress)
+            whole = await update_shards(delta, directory, embedder, progress, options)
             now: Manifest | ShardedManifest = whole.manifest
             done = whole.changes if whole.published else None
         else:
-            summary = await update_corpus(delta, directory, embedder, progress)
+            summary = await update_corpus(delta, directory, embedder, progress, options)
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
     if done is None:
         console.print(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
@@ -201,6 +234,8 @@ async def _update(
             soft_wrap=True,
         )
     _show_rejections(count_rejections(delta.rejections), delta.rejections, console)
+    if release is not None:
+        show_publication(await asyncio.to_thread(release.publish), release.address, console)
 
 
 def _show_rejections(

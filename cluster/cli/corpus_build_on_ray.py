@@ -50,9 +50,14 @@ def build_on_ray(
     """Build the corpus as build does, but embed on a Ray cluster; an interrupted run continues where it stopped."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+    from cluster.cli.corpus_publish import show_publication
+    from cluster.corpus_source import CorpusRelease
     from cluster.ray_cluster import private_environment
 
     settings = load_settings()
+    release = CorpusRelease.configured(settings)
+    if release is not None:
+        release.begin()
     directory = settings.corpus_path.absolute()
     with ExitStack() as stack:
         folder = stack.enter_context(private_environment()) if address is None else None
@@ -71,6 +76,7 @@ def build_on_ray(
             share=EmbeddingResources(processes=processes, cpus=cpus, gpus=gpus),
             shards=shards,
             embed_anew=embed_anew,
+            device=settings.corpus.device,
         )
         stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
         console = SafeConsole(highlight=False)
@@ -85,3 +91,5 @@ def build_on_ray(
     )
     for reason in built.rejected:
         console.print(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}", soft_wrap=True)
+    if release is not None:
+        show_publication(release.publish(), release.address, console)

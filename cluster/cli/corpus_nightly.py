@@ -95,7 +95,8 @@ async def _nightly(
         )
     async with AsyncExitStack() as stack:
         reader = None if max_usd is None else await _reader(settings, max_usd, stack)
-        return await _updated(folder, fetch, settings, BuildOptions(keep=keep), usd_per_hour, reader)
+        options = BuildOptions(keep=keep, device=settings.corpus.device)
+        return await _updated(folder, fetch, settings, options, usd_per_hour, reader)
 
 
 async def _updated(
@@ -106,17 +107,22 @@ async def _updated(
     usd_per_hour: float | None,
     reader: "ContentReader | None",
 ) -> "NightlyRun":
+    from cluster.corpus_source import CorpusRelease
     from index.nightly import NightlyUpdate
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
+    release = CorpusRelease.configured(settings, options.keep)
+    if release is not None:
+        await asyncio.to_thread(release.begin_update, repeats=True)  # changes stay in the folder until published
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
-        SentenceTransformerEmbedder(settings.embedder),
+        local_embedder(settings.embedder),
         lambda: dt.datetime.now(dt.UTC),
         options,
         usd_per_hour,
         reader,
+        None if release is None else release.publish,
     )
     if not fetch:
         return await night.run(_fetch_nothing)
@@ -134,10 +140,10 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
     from cluster.engine import open_llm
     from index.content_reader import ContentReader
     from index.segments.content_readings import READINGS_FILE
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from workers.embedding.local_embedder import local_embedder
 
     database = await stack.enter_async_context(open_database(settings))
-    llm = await open_llm(settings, database, SentenceTransformerEmbedder(settings.embedder), stack)
+    llm = await open_llm(settings, database, local_embedder(settings.embedder), stack)
     run = Run(EvaluationId("corpus_nightly"), None, SystemClock(), _Silent(), Budget(max_usd=max_usd))
     return ContentReader(llm, run, settings.corpus_path / READINGS_FILE)
 

@@ -103,9 +103,7 @@ async def _search(
 
 
 def _opened(settings: Settings) -> "Corpus":
-    from index import Corpus
-    from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from cluster.corpus_source import open_corpus
+    from workers.embedding.local_embedder import local_embedder
 
-    embedder = SentenceTransformerEmbedder(settings.embedder)
-    return Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
+    return open_corpus(settings, local_embedder(settings.embedder))

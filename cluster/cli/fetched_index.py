@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from jinja2 import Environment
-
 from assayer.reports.escaping import one_line
 
 __all__ = ["FetchedReport", "index_page"]
@@ -50,5 +48,7 @@ class FetchedReport(NamedTuple):
 
 
 def index_page(batch: str, reports: Sequence[FetchedReport]) -> str:
+    from jinja2 import Environment
+
     shown = [one._replace(title=one_line(one.title), source=one_line(one.source)) for one in reports]
     return Environment(autoescape=True).from_string(_PAGE).render(batch=batch, reports=shown)

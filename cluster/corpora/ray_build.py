@@ -21,15 +21,18 @@ from pydantic import Field
 from ray.data import ActorPoolStrategy, DataContext
 from ray.exceptions import RayTaskError
 
+from assayer.errors import ConfigurationError
 from assayer.models import Frozen
+from assayer.ports import LexicalEmbedder
 from index import BuildOptions, BuildSummary, build_corpus
-from index.building.vector_store import LookupEmbedder, VectorStore, vector_file_key
+from index.building.vector_store import VectorStore, lookup_embedder, vector_file_key
 from index.records.parquet_records import RecordWithVector
 from index.records.record_sources import RecordReader, source_files
+from index.segments.gpus import Device, open_gpus
 from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 from workers.embedding.settings import EmbedderSettings
 
 __all__ = [
@@ -67,6 +70,8 @@ class RayBuildPlan(Frozen):
     shards: int | None = Field(default=None, ge=1)
     """None: a corpus that is one."""
     embed_anew: bool = False
+    device: Device = "cpu"
+    """Which trains large indexes: with `cuda` each shard's task has a GPU of its own."""
 
 
 _READER_CPUS = 0.1
@@ -137,12 +142,13 @@ def _resolved(share: EmbeddingResources) -> EmbeddingResources:
 def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
     """Of the files' texts; without the texts where their vectors are stored."""
     store, size = VectorStore(wanted.vectors), wanted.share.texts
-    embedder = SentenceTransformerEmbedder(wanted.embedder)
+    embedder = local_embedder(wanted.embedder)
+    lexical = isinstance(embedder, LexicalEmbedder)
     for path in paths["path"].to_pylist():
-        records = RecordReader([Path(path)], None if wanted.embed_anew else embedder)
+        records = RecordReader([Path(path)], None if wanted.embed_anew or lexical else embedder)
         texts = chain.from_iterable(map(_texts, records))
         while some := list(islice(texts, size)):
-            key = vector_file_key(some, embedder.name)
+            key = vector_file_key(some, embedder.name, lexical)
             yield _portion(key, [] if key in store else some, len(some))
 
 
@@ -165,7 +171,7 @@ class _Embedding:
     """One model, for one portion at a time."""
 
     def __init__(self, wanted: RayBuildPlan) -> None:
-        self._embedder = SentenceTransformerEmbedder(wanted.embedder)
+        self._embedder = local_embedder(wanted.embedder)
         self._store = VectorStore(wanted.vectors)
         self._loop = asyncio.Runner()
 
@@ -176,7 +182,11 @@ class _Embedding:
     def _store_one(self, key: str, texts: Sequence[str]) -> int:
         if not texts or key in self._store:  # since it was read, by a process that died before it could say so
             return 0
-        self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
+        if isinstance(self._embedder, LexicalEmbedder):
+            weighed = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))
+            self._store.put(key, texts, *weighed)
+        else:
+            self._store.put(key, texts, self._loop.run(self._embedder.embed(texts, "passage")))
         return len(texts)
 
 
@@ -200,10 +210,11 @@ class RayBuildResult(NamedTuple):
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
     """Within a cluster. The version is the one that a build in one process publishes. Raises as that does."""
+    await _find_gpus(wanted)  # refused now, and not when all is embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
-    options = BuildOptions(embed_anew=wanted.embed_anew)
-    with closing(SentenceTransformerEmbedder(wanted.embedder)) as model:
-        embedder = LookupEmbedder(model, VectorStore(wanted.vectors).known(stored.keys))
+    options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
+    with closing(local_embedder(wanted.embedder)) as model:
+        embedder = lookup_embedder(model, VectorStore(wanted.vectors).known(stored.keys))
         if wanted.shards is None:
             one = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
             manifest = one.manifest
@@ -212,6 +223,27 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
         many = await build_shards(wanted.sources, wanted.shards, wanted.directory, embedder, None, options, each)
     whole = many.manifest
     return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, many.already_built)
+
+
+async def _find_gpus(wanted: RayBuildPlan) -> None:
+    """Where indexes will be trained. Raises ConfigurationError."""
+    if wanted.shards is None:
+        open_gpus(wanted.device)
+    elif wanted.device == "cuda":
+        if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]
+            raise ConfigurationError(
+                "No node of this Ray cluster has a GPU, and large indexes are to be trained on them.",
+                "Set ASSAYER_CORPUS__DEVICE=cpu, or give the cluster nodes with GPUs.",
+            )
+        try:
+            await _look_for_gpus.options(num_gpus=1).remote(wanted.device)
+        except RayTaskError as error:
+            raise original_error(error) from None
+
+
+@ray.remote(num_cpus=0)
+def _look_for_gpus(device: Device) -> None:
+    open_gpus(device)
 
 
 class _ShardTasks(NamedTuple):
@@ -223,7 +255,8 @@ class _ShardTasks(NamedTuple):
     async def build(
         self, parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions
     ) -> Sequence[BuildSummary]:
-        begun = [_build_shard.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
+        build = _build_shard.options(num_gpus=1 if self.wanted.device == "cuda" else 0)
+        begun = [build.remote(self.wanted, self.keys, *one, options) for one in zip(parts, places, strict=True)]
         try:
             return await asyncio.gather(*begun)
         except RayTaskError as error:
@@ -234,6 +267,6 @@ class _ShardTasks(NamedTuple):
 def _build_shard(
     wanted: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
 ) -> BuildSummary:
-    with closing(SentenceTransformerEmbedder(wanted.embedder)) as embedder:
-        stored = LookupEmbedder(embedder, VectorStore(wanted.vectors).known(keys))
+    with closing(local_embedder(wanted.embedder)) as embedder:
+        stored = lookup_embedder(embedder, VectorStore(wanted.vectors).known(keys))
         return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))

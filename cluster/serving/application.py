@@ -6,6 +6,7 @@ from ray import serve
 from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
+from cluster.corpus_source import followed_bucket
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
@@ -38,6 +39,7 @@ def build(args: ReplicaConfig) -> Application:
         raise ConfigurationError(
             "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
         )
+    _check_gpus_of_search(settings)
     config = ReplicaConfig(profile=args.profile, serving=serving)
     pools = _pools(settings, config)
     evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
@@ -48,6 +50,26 @@ def build(args: ReplicaConfig) -> Application:
     return _deployed("ingress", front, serving.ingress, serving).bind(
         config, evaluator, pools.get("index", ()), pools.get("embedder"), batch
     )
+
+
+def _check_gpus_of_search(settings: Settings) -> None:
+    """A process of a pool that asks for no GPU sees none. Raises ConfigurationError."""
+    serving = settings.serving
+    if settings.corpus.device == "cpu":
+        return
+    searching = (
+        {"index": serving.index}
+        if serving.index.replicas
+        else {name: getattr(serving, name) for name in EVALUATOR_POOLS}
+    )
+    for name, pool in searching.items():
+        if pool.wanted and not pool.gpus:
+            raise ConfigurationError(
+                f"The corpus is to be searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), and the pool {name}, which "
+                "searches it, asks for none.",
+                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5, or its gpus in the Serve file, or "
+                "ASSAYER_CORPUS__DEVICE=cpu.",
+            )
 
 
 def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
@@ -100,7 +122,7 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
     shards = settings.serving.index_shards
     if shards is None:
         try:
-            shards = describe_corpus(settings.corpus_path).shard_count
+            shards = _shard_count(settings)
         except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
             shards = 0
     names = [f"index-{number}" for number in range(shards)] or ["index"]
@@ -108,6 +130,14 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
         _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(config, number)
         for number, name in enumerate(names)
     ]
+
+
+def _shard_count(settings: Settings) -> int:
+    """Raises CorpusError."""
+    bucket = followed_bucket(settings)
+    if bucket is not None:
+        return bucket.inventory(bucket.look().current.version).shard_count
+    return describe_corpus(settings.corpus_path).shard_count
 
 
 def _deployed(

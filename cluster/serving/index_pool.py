@@ -1,19 +1,23 @@
 """The local corpus as pools, one for each shard: every process answers for the version that whoever asks began with."""
 
+import asyncio
 import datetime as dt
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from assayer.errors import CorpusError, PartUnavailable
+from assayer.errors import AssayerError, CorpusError, PartUnavailable
 from assayer.ports import Embedder
 from assayer.run.structured_concurrency import together
+from cluster.corpus_source import bucket_origin, followed_bucket
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.settings import Settings
-from index import Corpus, VersionStore
+from index import Corpus
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.version_reader import VersionReader
 from index.version_cache import VersionCache
@@ -25,8 +29,12 @@ __all__ = ["IndexReplica", "PooledCorpora", "VersionGone", "pooled_corpora"]
 P = ParamSpec("P")
 Out = TypeVar("Out")
 
+_LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
 """How long a pool's word on which version is the current one is believed, so that not every search asks twice."""
+_AGAIN_SECONDS = 30.0
+_LATE_SECONDS = 600.0
+"""For which a process may tell of the version before, after another had the next one open."""
 
 
 class VersionGone(PartUnavailable):
@@ -47,11 +55,19 @@ class IndexReplica(Replica):
         settings = self.begin(config)
         directory, device = settings.corpus_path, settings.corpus.device
         verified = VerificationCache(settings.verified_path)
+        bucket = followed_bucket(settings)
+        origin: CorpusOrigin = FolderOrigin(directory)
+        if bucket is not None:
+            origin = bucket_origin(bucket, settings, verified, [number])
 
         def opened(version: str) -> CorpusPart:
-            return CorpusPart.open(directory, describe_corpus(directory, version or None), number, verified, device)
+            def open_part(name: str) -> CorpusPart:
+                whole = describe_corpus(directory, name or None)
+                return CorpusPart.open(directory, whole, number, verified, device)
 
-        self._versions = VersionCache(VersionStore(directory).current_version, opened)
+            return open_from(origin, version, open_part)
+
+        self._versions = VersionCache(origin.newest, opened, look=origin.look)
 
     async def current(self) -> str:
         """Name of the newest version that is open here. Raises CorpusError when there is none: a service without a
@@ -97,7 +113,8 @@ class _PooledShard:
 
 
 class PooledCorpora:
-    """Implements cluster.engine_parts.CorpusVersions over pools of all shards, in their order."""
+    """Implements cluster.engine_parts.CorpusVersions over pools of all shards, in their order. While the parts of a new
+    version are being opened, which may take as long as pulling them does, everybody gets the one before."""
 
     def __init__(
         self,
@@ -112,15 +129,45 @@ class PooledCorpora:
         self._embedder = embedder
         self._clock = clock
         self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
-        self._latest: tuple[Corpus, float] | None = None
-        """With the time when it was said to be."""
+        self._latest: Corpus | None = None
+        self._asked = 0.0
+        """When the pool was asked last which version is the current one."""
+        self._before: tuple[str, float] = ("", 0.0)
+        """The version before the latest, and until when a process that still has it is not believed."""
+        self._refused: tuple[str, float] = ("", 0.0)
+        """A version of which a part could not be opened, and until when it is not tried again."""
+        self._moving: asyncio.Task[None] | None = None
 
     async def current(self) -> Corpus:
-        now = self._clock()
-        if self._latest is None or now - self._latest[1] > _CURRENT_VERSION_SECONDS:
-            version = await self.pools[0].ask(IndexReplica.current)
-            self._latest = (await self.at(version), now)
-        return self._latest[0]
+        if self._latest is None:
+            self._latest = await self.at(await self._told_version())
+        elif self._clock() - self._asked > _CURRENT_VERSION_SECONDS and self._moving is None:
+            await self._look(self._latest)
+        return self._latest
+
+    async def _told_version(self) -> str:
+        self._asked = self._clock()
+        return await self.pools[0].ask(IndexReplica.current)
+
+    async def _look(self, latest: Corpus) -> None:
+        version = await self._told_version()
+        if version != latest.version and not self._passed_over(version) and self._moving is None:
+            self._moving = asyncio.create_task(self._move(version))
+
+    def _passed_over(self, version: str) -> bool:
+        return any(version == one and self._clock() < until for one, until in (self._before, self._refused))
+
+    async def _move(self, version: str) -> None:
+        try:
+            opened = await self.at(version)
+            if self._latest is not None:
+                self._before = (self._latest.version, self._clock() + _LATE_SECONDS)
+            self._latest = opened
+        except AssayerError as error:
+            self._refused = (version, self._clock() + _AGAIN_SECONDS)
+            _LOG.warning("version %s of the corpus cannot be asked yet, the one before goes on: %s", version, error)
+        finally:
+            self._moving = None
 
     async def at(self, version: str) -> Corpus:
         found = self._open.get(version)

@@ -21,7 +21,7 @@ from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
 from orchestrator.event_loop_lag import watch_event_loop
 from orchestrator.store import NotificationListener
-from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.local_embedder import local_embedder
 
 __all__ = ["IngressReplica"]
 
@@ -79,4 +79,4 @@ async def _open_app(
 
 def _own_embedder(settings: Settings) -> Embedder:
     """Its model is loaded when somebody searches."""
-    return SentenceTransformerEmbedder(settings.embedder)
+    return local_embedder(settings.embedder)

@@ -4,19 +4,21 @@ import os
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
-from assayer.ports import Vectors
+from assayer.ports import LexicalEmbedder, Vectors, WeighedTexts
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.serving.settings import PoolSettings
-from workers.embedding.embedder import SentenceTransformerEmbedder
-from workers.reranking.reranker import CrossEncoderReranker
+from workers.embedding.local_embedder import local_embedder
+from workers.reranking.reranker import LocalReranker
 
-__all__ = ["EmbedderReplica", "PooledEmbedder", "PooledReranker", "RerankerReplica"]
+__all__ = ["EmbedderReplica", "PooledEmbedder", "PooledLexicalEmbedder", "PooledReranker", "RerankerReplica"]
 
 
 class EmbedderDescription(NamedTuple):
     name: str
     dimensions: int
+    lexical: bool
+    """Whether its model also weighs tokens."""
 
 
 def _threads(pool: PoolSettings) -> int | None:
@@ -31,13 +33,20 @@ class EmbedderReplica(Replica):
         settings = self.begin(config)
         # All evaluators share it: a second thread takes half as much processor time again for their small passes.
         threads = settings.embedder.threads or (None if settings.serving.embedder.cpus >= 1 else 1)
-        self._embedder = SentenceTransformerEmbedder(settings.embedder.model_copy(update={"threads": threads}))
+        self._embedder = local_embedder(settings.embedder.model_copy(update={"threads": threads}))
 
     async def describe(self) -> EmbedderDescription:
-        return EmbedderDescription(self._embedder.name, self._embedder.dimensions)
+        own = self._embedder
+        return EmbedderDescription(own.name, own.dimensions, isinstance(own, LexicalEmbedder))
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         return await self._embedder.embed(texts, kind)
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        """Asked only where `describe` tells that it is lexical."""
+        if not isinstance(self._embedder, LexicalEmbedder):
+            raise TypeError(f"{self._embedder.name} does not weigh tokens")
+        return await self._embedder.embed_with_weights(texts, kind)
 
     def __del__(self) -> None:
         self._embedder.close()
@@ -48,21 +57,30 @@ class PooledEmbedder:
 
     def __init__(self, pool: PoolClient[EmbedderReplica], described: EmbedderDescription) -> None:
         self._pool = pool
-        self.name, self.dimensions = described
+        self.name, self.dimensions = described.name, described.dimensions
 
     @classmethod
-    async def open(cls, pool: PoolClient[EmbedderReplica]) -> Self:
-        return cls(pool, await pool.ask(EmbedderReplica.describe))
+    async def open(cls, pool: PoolClient[EmbedderReplica]) -> "PooledEmbedder":
+        """A PooledLexicalEmbedder where the model weighs tokens."""
+        described = await pool.ask(EmbedderReplica.describe)
+        return PooledLexicalEmbedder(pool, described) if described.lexical else PooledEmbedder(pool, described)
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         return await self._pool.ask(EmbedderReplica.embed, list(texts), kind)
+
+
+class PooledLexicalEmbedder(PooledEmbedder):
+    """Implements assayer.ports.LexicalEmbedder too: one question to the pool, one pass there."""
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        return await self._pool.ask(EmbedderReplica.embed_with_weights, list(texts), kind)
 
 
 class RerankerReplica(Replica):
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
         threads = settings.reranker.threads or _threads(settings.serving.reranker)
-        self._reranker = CrossEncoderReranker(settings.reranker.model_copy(update={"threads": threads}))
+        self._reranker = LocalReranker(settings.reranker.model_copy(update={"threads": threads}))
 
     async def describe(self) -> str:
         return self._reranker.name

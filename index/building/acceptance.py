@@ -1,6 +1,6 @@
 """Checks that a finished version must pass before it becomes the current one."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -9,7 +9,8 @@ import numpy as np
 
 from assayer.errors import CorpusError
 from assayer.models import PaperId
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
+from index.search.hybrid_search import Query, WeighedQuery
 from index.search.version_reader import VersionReader
 from index.segments.row_filter import NO_FILTERS
 from index.versions.manifest import Manifest
@@ -48,13 +49,18 @@ class Acceptance:
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
-        await self._find(reader)
+        await self._find(reader, manifest.lexical)
 
-    async def _find(self, reader: VersionReader) -> None:
+    async def _find(self, reader: VersionReader, lexical: bool) -> None:
         units = _sample(reader)
         titles = [reader.paper(unit).title for unit in units]
-        vectors = await self.embedder.embed(titles, "query")
-        answers = reader.search(titles, vectors, _AMONG, NO_FILTERS)
+        queries: Sequence[Query] = titles
+        if lexical and isinstance(self.embedder, LexicalEmbedder):
+            vectors, weights = await self.embedder.embed_with_weights(titles, "query")
+            queries = list(map(WeighedQuery, titles, weights))
+        else:
+            vectors = await self.embedder.embed(titles, "query")
+        answers = reader.search(queries, vectors, _AMONG, NO_FILTERS)
         missed = [
             title
             for title, hits in zip(titles, answers, strict=True)

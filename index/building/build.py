@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assayer.models import Frozen
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index.building.segment_writer import sort_papers
 from index.building.text_embedding import OnProgress, RecordVectors, TextEmbedding, no_progress
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explained_disk_errors
-from index.records.record_sources import RecordReader, RejectedLine, describe_source
+from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
+from index.segments.gpus import open_gpus
 from index.versions.manifest import Manifest
 from index.versions.version_store import VersionStore
 
@@ -36,20 +37,23 @@ async def build_corpus(
     """Publishes a new version, or leaves the directory's version as it is.
 
     Raises InputError for sources that cannot be used, CorpusError for a directory that cannot be written or
-    that another process builds in, ConfigurationError when the embedder's model is missing.
+    that another process builds in, ConfigurationError when the embedder's model or a GPU is missing.
     """
     versions, chosen = VersionStore(directory), options or BuildOptions()
+    open_gpus(chosen.device)  # refused now, and not when all is embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)
-        wanted = (files, embedder.name, chosen.exact_up_to)
-        if at_hand and not at_hand.changes and (at_hand.sources, at_hand.embedder, at_hand.exact_up_to) == wanted:
+        lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
+        if at_hand and _built_from(at_hand, files, embedder, chosen):
             versions.prune(chosen.keep)  # leftovers of a build that was killed after publishing
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
-        harvest = RecordReader(sources, None if chosen.embed_anew else embedder)
+        # Vectors that come with records bring no weights.
+        harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
         with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready:
             papers = await asyncio.to_thread(sort_papers, ready.collect(harvest), scratch / "sorted.arrow")
-            builder = VersionBuilder(versions, TextEmbedding(embedder, progress or no_progress, ready.known()), chosen)
+            embedding = TextEmbedding(embedder, progress or no_progress, ready.known(), lexical=lexical)
+            builder = VersionBuilder(versions, embedding, chosen)
             segments = await builder.write_sorted(papers, first_ordinal=0)
         manifest = await _published(
             builder, VersionPlan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
@@ -57,6 +61,12 @@ async def build_corpus(
         return BuildSummary(
             directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
         )
+
+
+def _built_from(manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions) -> bool:
+    """Whether it was built from these with the same outcome, and not updated since."""
+    built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
+    return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 
 
 async def _published(builder: VersionBuilder, plan: VersionPlan) -> Manifest:

@@ -18,6 +18,9 @@ from index.records.paper_record import PaperRecord
 from index.segments.citation_graph import write_citations
 from index.segments.content_graph import write_content_graph
 from index.segments.content_readings import NOTHING_READ, ContentReadings
+from index.segments.gpus import Gpus
+from index.segments.lexical_index import write_lexical_index
+from index.segments.lexical_rows import LexicalSpool
 from index.segments.paper_keys import write_paper_keys
 from index.segments.paper_store import BATCH, PAPERS_SCHEMA, SORTING_SCHEMA, PaperStore, record_batch, write_papers
 from index.segments.passage_citations import write_passage_citations
@@ -50,9 +53,10 @@ async def write_segment(
     embedding: TextEmbedding,
     exact_up_to: int,
     readings: ContentReadings = NOTHING_READ,
+    gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """`batches` as `write_papers` expects them. Memory does not grow with the papers, except for the locations of their
-    passages, some tens of bytes each."""
+    """`batches` as `write_papers` expects them; `gpus` train large indexes. Memory does not grow with the papers,
+    except for the locations of passages, some tens of bytes each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
@@ -65,8 +69,13 @@ async def write_segment(
     async def index(name: str, count: int, texts: Iterator[str]) -> VectorIndexParameters:
         (directory / name).mkdir()
         vectors = create_vectors_file(directory / name, count, embedding.embedder.dimensions)
-        await embedding.fill(vectors, texts)
-        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to)
+        if embedding.lexical is None:
+            await embedding.fill(vectors, texts)
+        else:
+            with LexicalSpool(directory / f"{name}.weights") as spool:
+                await embedding.fill(vectors, texts, spool)
+                await asyncio.to_thread(write_lexical_index, directory / name, spool)
+        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to, gpus=gpus)
 
     papers = await index(PAPERS_FOLDER, len(store), (one.text for one in paper_texts(store)))
     passages = None

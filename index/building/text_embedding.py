@@ -12,11 +12,12 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.ports import Embedder, Vectors
+from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors
 from index.building.compaction import SegmentRows
 from index.hashing import Hashes, hash64
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWithVector
+from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.passages import paper_text, passage_texts
 
 __all__ = [
@@ -42,6 +43,8 @@ class VectorBlock(NamedTuple):
     texts: Hashes
     rows: NDArray[np.int64]
     vectors: Vectors
+    lexical: LexicalRows | None = None
+    """Their weights, in the same rows; None where they are not known."""
 
 
 class KnownVectors:
@@ -50,6 +53,9 @@ class KnownVectors:
     def __init__(self, parts: Sequence[VectorBlock], signature: str = "") -> None:
         """`signature` identifies vectors that cannot be computed from the texts, such as those of records."""
         self.signature = signature
+        self.weighed = bool(parts) and all(part.lexical is not None for part in parts)
+        """Whether the texts' lexical weights are known too."""
+        self._lexical = [part.lexical for part in parts]
         self._vectors = [part.vectors for part in parts]
         texts = np.concatenate([np.empty(0, np.uint64), *(part.texts for part in parts)])
         order = np.argsort(texts, kind="stable")
@@ -57,17 +63,26 @@ class KnownVectors:
         self._rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])[order]
         self._parts = np.repeat(np.arange(len(parts), dtype=np.int16), [len(part.texts) for part in parts])[order]
 
-    def fill(self, vectors: Vectors, texts: Hashes, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Copies known vectors into `vectors` and returns the rows whose texts are not known. `texts` are the hashes of
-        all rows of `vectors`."""
+    def fill(
+        self,
+        vectors: Vectors,
+        texts: Hashes,
+        rows: NDArray[np.int64],
+        lexical: dict[int, LexicalWeights] | None = None,
+    ) -> NDArray[np.int64]:
+        """Copies known vectors into `vectors`, and weights to `lexical` by row where it is given, and returns the rows
+        whose texts are not known. `texts` are the hashes of all rows of `vectors`."""
         wanted = texts[rows]
         places = np.searchsorted(self._texts, wanted)
         known = places < len(self._texts)
         known[known] = self._texts[places[known]] == wanted[known]
         places, found = places[known], rows[known]
-        for number, own in enumerate(self._vectors):
+        for number, (own, weights) in enumerate(zip(self._vectors, self._lexical, strict=True)):
             here = self._parts[places] == number
             vectors[found[here]] = own[self._rows[places[here]]]
+            if lexical is not None and weights is not None:
+                pairs = zip(found[here].tolist(), self._rows[places[here]].tolist(), strict=True)
+                lexical.update((row, weights.row(theirs)) for row, theirs in pairs)
         return rows[~known]
 
 
@@ -110,20 +125,17 @@ class RecordVectors:
 
 
 def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
-    """Vectors of these papers and of their passages."""
+    """Vectors, and lexical weights where there are any, of these papers and of their passages."""
     parts = []
     for segment, rows in papers:
         texts = (paper_text(*segment.store.title_and_abstract(row)) for row in rows.tolist())
-        parts.append(VectorBlock(hash64(texts), rows, segment.papers.vectors))
+        weights = segment.paper_weights.by_rows() if segment.paper_weights else None
+        parts.append(VectorBlock(hash64(texts), rows, segment.papers.vectors, weights))
         if segment.passages is not None:
             own = segment.passages_of(rows)
-            parts.append(
-                VectorBlock(
-                    hash64(one.text for one in passage_texts(segment.store, segment.passage_locations[own])),
-                    own,
-                    segment.passages.vectors,
-                )
-            )
+            weights = segment.passage_weights.by_rows() if segment.passage_weights else None
+            passages = (one.text for one in passage_texts(segment.store, segment.passage_locations[own]))
+            parts.append(VectorBlock(hash64(passages), own, segment.passages.vectors, weights))
     return KnownVectors(parts)
 
 
@@ -134,12 +146,20 @@ def no_progress(done: int, total: int) -> None:
 class TextEmbedding:
     """Embeds texts sorted by length, which wastes the least padding, and reuses vectors that are known."""
 
-    def __init__(self, embedder: Embedder, progress: OnProgress, *known: KnownVectors) -> None:
-        """Where several of `known` have a text, the first one's vector is used."""
+    def __init__(
+        self,
+        embedder: Embedder,
+        progress: OnProgress,
+        *known: KnownVectors,
+        lexical: LexicalEmbedder | None = None,
+    ) -> None:
+        """Where several of `known` have a text, the first one's vector is used. `lexical` is the embedder again where
+        the weights of its tokens are wanted: vectors without them are then not known."""
         self.embedder = embedder
+        self.lexical = lexical
         self.embedded = 0
         """Texts that the model has read so far."""
-        self._known = known
+        self._known = [one for one in known if lexical is None or one.weighed]
         self._progress = progress
         self._done = self._total = 0
 
@@ -148,12 +168,15 @@ class TextEmbedding:
         """Of the vectors that cannot be computed from the texts."""
         return "".join(known.signature for known in self._known)
 
-    async def fill(self, vectors: Vectors, texts: Iterator[str]) -> None:
-        """Fills `vectors` with the texts' passage vectors; there must be as many texts."""
+    async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
+        """Fills `vectors` with the texts' passage vectors; there must be as many texts. Their weights go to the spool,
+        which must be given where they are wanted."""
         self._total += len(vectors)
         row = 0
         while some := await asyncio.to_thread(list, islice(texts, _WINDOW)):
-            await self._fill(vectors[row : row + len(some)], some)
+            weights = await self._fill(vectors[row : row + len(some)], some)
+            if spool is not None:
+                await asyncio.to_thread(spool.append, [weights[own] for own in range(len(some))])
             row += len(some)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -162,21 +185,34 @@ class TextEmbedding:
         await self._embed(vectors, texts, range(len(texts)), "query")
         return vectors
 
-    async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> None:
-        missing = np.arange(len(texts))
+    async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
+        """Weights by row, where they are wanted."""
+        missing, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
         keys = hash64(texts if self._known else ())
         for known in self._known:
-            missing = known.fill(vectors, keys, missing)
+            missing = known.fill(vectors, keys, missing, weights if self.lexical else None)
         self._advance(len(texts) - len(missing))
-        await self._embed(vectors, texts, missing.tolist(), "passage")
+        await self._embed(vectors, texts, missing.tolist(), "passage", weights)
+        return weights
 
     async def _embed(
-        self, vectors: Vectors, texts: Sequence[str], rows: Sequence[int], kind: Literal["query", "passage"]
+        self,
+        vectors: Vectors,
+        texts: Sequence[str],
+        rows: Sequence[int],
+        kind: Literal["query", "passage"],
+        weights: dict[int, LexicalWeights] | None = None,
     ) -> None:
         order = sorted(rows, key=lambda row: len(texts[row]))
         for start in range(0, len(order), _EMBEDDED_AT_ONCE):
             some = order[start : start + _EMBEDDED_AT_ONCE]
-            vectors[some] = await self.embedder.embed([texts[row] for row in some], kind)
+            own = [texts[row] for row in some]
+            if self.lexical is None or weights is None:
+                vectors[some] = await self.embedder.embed(own, kind)
+            else:
+                weighed = await self.lexical.embed_with_weights(own, kind)
+                vectors[some] = weighed.vectors
+                weights.update(zip(some, weighed.lexical, strict=True))
             self.embedded += len(some)
             self._advance(len(some))
 

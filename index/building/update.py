@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from assayer.errors import InputError
 from assayer.models import Frozen, PaperId
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index.building.acceptance import Accept
 from index.building.compaction import SegmentRevision, revise_segments
 from index.building.text_embedding import (
@@ -27,6 +27,7 @@ from index.disk_access import explained_disk_errors
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
 from index.search.version_reader import VersionReader
+from index.segments.gpus import open_gpus
 from index.segments.paper_store import record_digest
 from index.versions.manifest import CorpusChanges, Manifest, check_embedder, read_manifest
 from index.versions.version_store import VersionStore
@@ -125,9 +126,11 @@ async def update_corpus(
 ) -> UpdateSummary:
     """Publishes a new version, or keeps the current one where nothing has changed. The manifest records the changes.
     Raises what `accept` raises, and CorpusError when there is no corpus, when it is damaged, built with another
-    model, being built by another process, or cannot be written; the current version then stays."""
+    model, being built by another process, or cannot be written, and ConfigurationError when a GPU is missing; the
+    current version then stays."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
+    open_gpus((options or BuildOptions()).device)  # refused now, and not when all is embedded
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
@@ -173,7 +176,10 @@ class _Update:
     ) -> tuple[Manifest, CorpusChanges]:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
-        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known)
+        lexical = None
+        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else the corpus stays without
+            lexical = self.embedder
+        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
         ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):

@@ -10,16 +10,20 @@ from typing import Literal
 import fsspec
 import numpy as np
 
-from assayer.ports import Embedder, Vectors
+from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors, WeighedTexts
 from index.building.text_embedding import KnownVectors, VectorBlock
 from index.hashing import hash64
+from index.segments.lexical_rows import LexicalRows, pack_rows
 
-__all__ = ["LookupEmbedder", "VectorStore", "vector_file_key"]
+__all__ = ["LexicalLookupEmbedder", "LookupEmbedder", "VectorStore", "lookup_embedder", "vector_file_key"]
 
 
-def vector_file_key(texts: Sequence[str], model: str) -> str:
-    """Name of the file with the vectors of these texts, in this order; `model` as in `Embedder.name`."""
-    return blake2b(model.encode() + b"\0" + hash64(texts).tobytes(), digest_size=16).hexdigest()
+def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
+    """Name of the file with the vectors of these texts, in this order, and of the one with their lexical weights;
+    `model` as in `Embedder.name`."""
+    return blake2b(
+        (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
+    ).hexdigest()
 
 
 class VectorStore:
@@ -31,16 +35,25 @@ class VectorStore:
     def __contains__(self, key: str) -> bool:
         return bool(self._files.exists(self._path(key)))
 
-    def put(self, key: str, texts: Sequence[str], vectors: Vectors) -> None:
-        """Atomic: a killed process leaves the whole file or none."""
+    def put(
+        self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
+    ) -> None:
+        """Atomic: a killed process leaves the whole file or none. Weights lie in a file beside it, written first."""
+        if lexical is not None:
+            packed = io.BytesIO()
+            np.savez(packed, **pack_rows(lexical)._asdict())
+            self._write(self._weights_path(key), packed.getvalue())
         rows = np.empty(len(texts), [("text", "<u8"), ("vector", "<f2", vectors.shape[1:])])
         rows["text"], rows["vector"] = hash64(texts), vectors
         written = io.BytesIO()
         np.save(written, rows)
+        self._write(self._path(key), written.getvalue())
+
+    def _write(self, path: str, written: bytes) -> None:
         self._files.makedirs(self._folder, exist_ok=True)
-        unfinished = f"{self._path(key)}.{secrets.token_hex(8)}"
-        self._files.pipe_file(unfinished, written.getvalue())
-        self._files.mv(unfinished, self._path(key))
+        unfinished = f"{path}.{secrets.token_hex(8)}"
+        self._files.pipe_file(unfinished, written)
+        self._files.mv(unfinished, path)
 
     def known(self, keys: Iterable[str]) -> KnownVectors:
         """The vectors of these files; on the local disk they are memory-mapped."""
@@ -52,7 +65,17 @@ class VectorStore:
             rows = np.load(path, mmap_mode="r")
         else:
             rows = np.load(io.BytesIO(self._files.cat_file(path)))
-        return VectorBlock(np.array(rows["text"], np.uint64), np.arange(len(rows)), rows["vector"])
+        return VectorBlock(np.array(rows["text"], np.uint64), np.arange(len(rows)), rows["vector"], self._weights(key))
+
+    def _weights(self, key: str) -> LexicalRows | None:
+        path = self._weights_path(key)
+        if not self._files.exists(path):
+            return None
+        with np.load(io.BytesIO(self._files.cat_file(path))) as packed:
+            return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
+
+    def _weights_path(self, key: str) -> str:
+        return f"{self._folder}/{key}.weights.npz"
 
     def _path(self, key: str) -> str:
         return f"{self._folder}/{key}.npy"
@@ -82,3 +105,30 @@ class LookupEmbedder:
         if missing:
             vectors[missing] = await self._embedder.embed([texts[row] for row in missing], kind)
         return vectors
+
+
+class LexicalLookupEmbedder(LookupEmbedder):
+    """Implements assayer.ports.LexicalEmbedder too."""
+
+    def __init__(self, embedder: Embedder, lexical: LexicalEmbedder, known: KnownVectors) -> None:
+        """`lexical` is the embedder again; what is known without its weights is embedded."""
+        super().__init__(embedder, known if known.weighed else KnownVectors([]))
+        self._lexical = lexical
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        if kind == "query" or not texts:
+            return await self._lexical.embed_with_weights(texts, kind)
+        vectors, weights = np.empty((len(texts), self.dimensions), np.float32), dict[int, LexicalWeights]()
+        missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
+        if missing:
+            weighed = await self._lexical.embed_with_weights([texts[row] for row in missing], kind)
+            vectors[missing] = weighed.vectors
+            weights.update(zip(missing, weighed.lexical, strict=True))
+        return WeighedTexts(vectors, [weights[row] for row in range(len(texts))])
+
+
+def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
+    """Lexical where the embedder is."""
+    if isinstance(embedder, LexicalEmbedder):
+        return LexicalLookupEmbedder(embedder, embedder, known)
+    return LookupEmbedder(embedder, known)

@@ -26,6 +26,7 @@ from index.segments.bm25_index import Bm25Document, copy_bm25_index, document_id
 from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import ContentGraph
 from index.segments.content_readings import READINGS_FILE, ContentReadings
+from index.segments.gpus import Device, Gpus, open_gpus
 from index.segments.passages import IndexedText, paper_texts, passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
@@ -36,6 +37,8 @@ from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStor
 __all__ = ["BuildOptions", "VersionBuilder", "VersionPlan"]
 
 _ENTRY = "segment.json"
+_WEIGHED = "lexical weights 1"
+"""In the hash that names a segment with such weights; to be changed with how they are written."""
 
 
 class BuildOptions(Frozen):
@@ -48,6 +51,8 @@ class BuildOptions(Frozen):
     evaluation resumes with its version as long as it is there."""
     embed_anew: bool = False
     """Ignore the vectors that came with records."""
+    device: Device = "cpu"
+    """Which trains large indexes and deals rows to their lists."""
     readings: Path | None = None
     """Names and claims that a language model read; those of the corpus's own directory where it is None."""
 
@@ -83,6 +88,11 @@ class VersionBuilder:
     embedding: TextEmbedding
     options: BuildOptions
 
+    @property
+    def gpus(self) -> Gpus | None:
+        """Raises ConfigurationError."""
+        return open_gpus(self.options.device)
+
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
         """Sorted by date and split into segments. An intact segment that an interrupted build left is reused."""
         with self.versions.scratch_directory() as directory:
@@ -109,8 +119,11 @@ class VersionBuilder:
         if found is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
-                written = await write_segment(batches, directory, self.embedding, self.options.exact_up_to, readings)
-                found = await asyncio.to_thread(_segment_entry, name, written, directory)
+                written = await write_segment(
+                    batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
+                )
+                weighed = self.embedding.lexical is not None
+                found = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
                 (directory / _ENTRY).write_text(found.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
         return found.model_copy(update={"ordinal": ordinal})
@@ -118,6 +131,8 @@ class VersionBuilder:
     def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Hash of everything that determines the segment built from the records with these digests."""
         made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature, *readings]
+        if self.embedding.lexical is not None:
+            made.append(_WEIGHED)
         return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
     def version_name(self, plan: VersionPlan) -> str:
@@ -138,6 +153,7 @@ class VersionBuilder:
                 embedder=self.embedding.embedder.name,
                 dimensions=self.embedding.embedder.dimensions,
                 exact_up_to=self.options.exact_up_to,
+                lexical=self.embedding.lexical is not None,
                 segments=plan.entries,
                 fit=await self._fit(reader, plan.fit),
                 sources=plan.sources,
@@ -214,7 +230,7 @@ def _document(segment: Segment, row: int, one: IndexedText) -> Bm25Document:
     return Bm25Document(own, text, day, venue, tuple(record["fields"]), retracted)
 
 
-def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> SegmentEntry:
+def _segment_entry(name: str, written: WrittenSegment, directory: Path, weighed: bool) -> SegmentEntry:
     store = written.store
     days = store.publication_days()
     return SegmentEntry(
@@ -229,6 +245,7 @@ def _segment_entry(name: str, written: WrittenSegment, directory: Path) -> Segme
         passages=written.passages,
         paper_index=written.paper_index,
         passage_index=written.passage_index,
+        lexical=weighed,
         graph=ContentGraph(directory).counts(citations=len(CitationGraph(directory))),
         files=file_checksums(directory),
     )

@@ -65,9 +65,7 @@ class CitationSteps:
         """Places among the hashes, and the units there."""
         places, rows = segment.store.matches(hashes)
         allowed = segment.row_filter(self._filters)
-        passing = rows < allowed.rows
-        if allowed.mask is not None:
-            passing &= allowed.mask[rows]
+        passing = allowed.allows(rows)
         units = rows[passing] + start
         kept = ~np.isin(units, self._without)
         return places[passing][kept], units[kept]

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
 from assayer.ports import CitationIds, Vectors
+from index.search.hybrid_search import Query
 from index.search.query_batching import QueryBatcher
 from index.search.version_reader import VersionReader
-from index.segments.gpu_search import CPU
+from index.segments.gpus import Device, open_gpus
 from index.segments.vector_index import VectorMatches
 from index.versions.manifest import Manifest
 from index.versions.verification_cache import VerificationCache
@@ -29,11 +30,11 @@ class CorpusQueries(Protocol):
     """As the methods of `index.corpus.Corpus`, which documents them."""
 
     async def search(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]: ...
 
     async def snippets(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]: ...
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]: ...
@@ -81,11 +82,11 @@ class WholeCorpusQueries:
     def __init__(self, reader: ReaderHandle) -> None:
         self._reader = reader
 
-    async def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    async def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         return await self._reader.call(VersionReader.search, queries, vectors, limit, filters)
 
     async def snippets(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         return await self._reader.call(VersionReader.snippets, queries, vectors, limit, filters)
 
@@ -136,16 +137,17 @@ class LocalReader:
 
     @classmethod
     def open(
-        cls, versions: VersionStore, manifest: Manifest, proofs: VerificationCache | None = None, device: str = CPU
+        cls, versions: VersionStore, manifest: Manifest, proofs: VerificationCache | None = None, device: Device = "cpu"
     ) -> "LocalReader":
         """Raises CorpusError when the version has been removed, or a file has changed since it was written, and
-        ConfigurationError when there is no such device."""
+        ConfigurationError where there is no GPU to search on, or no room in its memory."""
+        gpus = open_gpus(device)
         hold = versions.hold_version(manifest.version)
         try:
             (proofs or VerificationCache()).verify(versions, manifest)
             reader = VersionReader.open(versions, manifest)
-            if device != CPU:
-                reader.move_to(device)
+            if gpus is not None:
+                reader.move_to(gpus)
             return cls(reader, manifest, hold)
         except BaseException:
             os.close(hold)

@@ -1,29 +1,42 @@
-"""Candidates for queries among all segments of one version: by cosine and by BM25, papers and passages.
+"""Candidates for queries among all segments of one version: by cosine, by BM25 and by lexical weights where there are
+any, papers and passages.
 
-Every segment is searched and the results are merged: exactly, as cosines compare across segments, and the BM25 index
-counts words over all of them together.
+Every segment is searched and the results are merged: exactly, as cosines and lexical scores compare across segments,
+and the BM25 index counts words over all of them together.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Filters
-from assayer.ports import Vectors
+from assayer.ports import LexicalWeights, Vectors
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates
 from index.segments.bm25_index import Bm25Index, Bm25Matches
+from index.segments.gpus import Gpus
+from index.segments.lexical_index import LexicalIndex, LexicalMatches
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment
 from index.segments.vector_index import VectorMatches
 
-__all__ = ["HybridSearch", "UnitNumbers"]
+__all__ = ["HybridSearch", "Query", "UnitNumbers", "WeighedQuery"]
 
 Units = NDArray[np.int64]
 _NO_UNITS: Units = np.empty(0, np.int64)
+
+
+class WeighedQuery(NamedTuple):
+    text: str
+    lexical: LexicalWeights
+
+
+Query: TypeAlias = str | WeighedQuery
+"""With its weights where the corpus keeps any; without them it is searched by cosine and BM25."""
 
 
 class UnitNumbers:
@@ -61,12 +74,12 @@ class HybridSearch:
     def _segment_by_ordinal(self) -> dict[int, int]:
         return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
 
-    def move_to(self, device: str) -> None:
+    def move_to(self, gpus: Gpus) -> None:
         """All vectors. Raises ConfigurationError."""
         for segment in self._segments:
             for index in (segment.papers, segment.passages):
                 if index is not None:
-                    index.move_to(device)
+                    index.move_to(gpus)
 
     def nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
@@ -93,7 +106,7 @@ class HybridSearch:
 
     def candidates(
         self,
-        queries: Sequence[str],
+        queries: Sequence[Query],
         vectors: Vectors,
         depth: int,
         filters: Filters,
@@ -103,20 +116,75 @@ class HybridSearch:
         """So many of each kind for each query, before anything is fused; `without` as in `nearest_papers`."""
         nearest = self.nearest_papers(vectors, depth, filters, without)
         papers = [
-            HybridMatches(near, self._bm25_matches(self._paper_bm25, query, depth, filters, without))
+            self._matches(self._paper_bm25, near, query, depth, filters, without)
             for query, near in zip(queries, nearest, strict=True)
         ]
         passages: Sequence[HybridMatches | None] = [None] * len(queries)
         if with_passages and self.units.passages[-1] > self.units.passages[0]:
             nearest = self._nearest_passages(vectors, depth, filters, without)
             passages = [
-                HybridMatches(near, self._bm25_matches(self._passage_bm25, query, depth, filters, without))
+                self._matches(self._passage_bm25, near, query, depth, filters, without)
                 for query, near in zip(queries, nearest, strict=True)
             ]
-        return [
-            QueryCandidates(first, second, depth, self._cosines(vector, first, second))
-            for vector, first, second in zip(vectors, papers, passages, strict=True)
-        ]
+        found = []
+        for query, vector, first, second in zip(queries, vectors, papers, passages, strict=True):
+            named = _named((first, second))
+            cosines = dict(zip(named, self.similarities(vector, named), strict=True))
+            found.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
+        return found
+
+    def _matches(
+        self,
+        index: Bm25Index,
+        near: VectorMatches,
+        query: Query,
+        depth: int,
+        filters: Filters,
+        without: frozenset[int],
+    ) -> HybridMatches:
+        text = query if isinstance(query, str) else query.text
+        by_bm25 = self._bm25_matches(index, text, depth, filters, without)
+        if isinstance(query, str):
+            return HybridMatches(near, by_bm25)
+        passages = index is self._passage_bm25
+        return HybridMatches(near, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, without))
+
+    def _lexical_matches(
+        self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, without: frozenset[int]
+    ) -> LexicalMatches:
+        """Units."""
+        left_out = self._passages_of(without) if passages else np.array(sorted(without), np.int64)
+        units, scores = [_NO_UNITS], [np.empty(0)]
+        for start, index, segment in self._lexical_indexes(passages):
+            allowed = segment.passage_row_filter(filters) if passages else segment.row_filter(filters)
+            found = index.nearest(query, depth + len(left_out), allowed)
+            units.append(found.rows + start)
+            scores.append(found.scores)
+        every, told = np.concatenate(units), np.concatenate(scores)
+        kept = np.flatnonzero(~np.isin(every, left_out))
+        order = kept[np.lexsort((every[kept], -told[kept]))][:depth]
+        return LexicalMatches(every[order], told[order])
+
+    def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
+        """Of papers and passages; none where the query has no weights."""
+        if isinstance(query, str):
+            return {}
+        asked = np.asarray(units, np.int64)
+        scores = np.zeros(len(asked))
+        for passages in (False, True):
+            for start, index, _ in self._lexical_indexes(passages):
+                here = (asked >= start) & (asked < start + len(index))
+                if here.any():
+                    scores[here] = index.scores(query.lexical, asked[here] - start)
+        return dict(zip(units, scores.tolist(), strict=True))
+
+    def _lexical_indexes(self, passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
+        """With the first unit of each."""
+        starts = self.units.passages if passages else self.units.papers
+        for start, segment in zip(starts.tolist(), self._segments, strict=False):
+            index = segment.passage_weights if passages else segment.paper_weights
+            if index is not None:
+                yield start, index, segment
 
     def _nearest_passages(
         self, vectors: Vectors, limit: int, filters: Filters, without: frozenset[int]
@@ -151,16 +219,15 @@ class HybridSearch:
             found.append(self.units.passages[number] + self._segments[number].passages_of(np.array([row])))
         return np.concatenate(found)
 
-    def _cosines(self, vector: NDArray[np.float32], *each: HybridMatches | None) -> dict[int, float]:
-        named = list(
-            dict.fromkeys(
-                unit
-                for found in each
-                if found is not None
-                for unit in (*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist())
-            )
-        )
-        return dict(zip(named, self.similarities(vector, named), strict=True))
+
+def _named(each: Sequence[HybridMatches | None]) -> list[int]:
+    """Each once, in the order of the rankings."""
+    named = dict[int, None]()
+    for found in each:
+        if found is not None:
+            lexical = found.by_lexical.rows.tolist() if found.by_lexical else ()
+            named |= dict.fromkeys((*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist(), *lexical))
+    return list(named)
 
 
 def _merged_matches(

@@ -18,10 +18,11 @@ from assayer.ports import CitationIds, Vectors
 from index.hashing import Hashes, hash64
 from index.search.citation_steps import CitationSteps
 from index.search.hybrid_ranking import QueryCandidates, candidate_depth, rank_candidates
-from index.search.hybrid_search import HybridSearch
+from index.search.hybrid_search import HybridSearch, Query
 from index.search.query_batching import batchable
 from index.segments.citation_graph import DatedUnit, newest_first
 from index.segments.content_graph import name_keys
+from index.segments.gpus import Gpus
 from index.segments.paper_keys import keys_of_work
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.passages import ABSTRACT, split_passages
@@ -56,16 +57,16 @@ class VersionReader:
         ]
         return cls(segments, directory / BM25_FOLDER)
 
-    def move_to(self, device: str) -> None:
+    def move_to(self, gpus: Gpus) -> None:
         """All vectors. Raises ConfigurationError."""
-        self._search.move_to(device)
+        self._search.move_to(gpus)
 
     def __len__(self) -> int:
         """Papers, hidden ones included."""
         return int(self._units.papers[-1])
 
     @batchable(2)
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         found = self.candidates(queries, vectors, candidate_depth(limit), filters)
         return [
             [Hit(paper=self.paper(unit), similarity=similarity) for unit, similarity in rank_candidates(one, limit)]
@@ -73,7 +74,7 @@ class VersionReader:
         ]
 
     @batchable(2)
-    def snippets(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
+    def snippets(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Passage]]:
         found = self.candidates(queries, vectors, candidate_depth(limit), filters, with_passages=True)
         ranked = [rank_candidates(one, limit) for one in found]
         units = list(dict.fromkeys(unit for some in ranked for unit, _ in some))
@@ -83,7 +84,7 @@ class VersionReader:
 
     @batchable(2)
     def candidates(
-        self, queries: Sequence[str], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
+        self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
         """So many of each kind for each query, before anything is fused."""
         columns, without = _column_filters(filters), self._without(filters)
@@ -309,7 +310,7 @@ class VersionReader:
         """Whether a paper passes, and is not hidden."""
         segment, row = self._segment_row(unit)
         allowed = segment.row_filter(_column_filters(filters))
-        passes = row < allowed.rows and (allowed.mask is None or bool(allowed.mask[row]))
+        passes = bool(allowed.allows(np.array([row]))[0])
         return passes and (not filters.without or segment.store.id(row) not in filters.without)
 
     def count_passing(self, filters: Filters) -> int:

@@ -6,7 +6,6 @@ sooner. What was tried and why it is not here: docs/adr/0013-kinds-of-index.md.
 """
 
 import math
-import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, assert_never
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 from index.disk_access import library_errors_as_oserror
+from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "IndexTraining",
     "build_approximate_index",
     "index_kind_for",
-    "load_faiss",
     "with_rescoring",
 ]
 
@@ -113,16 +112,25 @@ class ApproximateIndex:
 
 
 def build_approximate_index(
-    vectors: Vectors, path: Path, kind: ApproximateIndexKind
+    vectors: Vectors, path: Path, kind: ApproximateIndexKind, assigner: Any = None
 ) -> tuple[ApproximateIndex, IndexTraining]:
+    """`assigner` is an empty flat index of inner products that finds the nearest list of a row, in k-means and
+    afterwards; the index's own, on the CPU, by default. Nothing of it is in the file."""
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
     index.cp.max_points_per_centroid = _SAMPLE
     sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * _SAMPLE)).astype(np.int64)
+    index.clustering_index = assigner
     index.train(vectors[sample].astype(np.float32))
+    index.clustering_index, own = None, index.quantizer
+    if assigner is not None:
+        assigner.reset()
+        assigner.add(own.reconstruct_n(0, lists))
+        index.quantizer = assigner
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
+    index.quantizer = own
     with library_errors_as_oserror(path.parent):
         load_faiss().write_index(index, str(path))
     return ApproximateIndex(index, vectors), IndexTraining(lists, len(sample))
@@ -155,12 +163,3 @@ def _mapped_vectors(vectors: Vectors) -> Any:
     stored.codes = faiss.MaybeOwnedVectorUInt8.create_view(address, bytes_of.nbytes, no_owner)
     stored.ntotal = len(vectors)
     return stored
-
-
-def load_faiss() -> Any:
-    """Imported where first needed. Untyped: the types that come with FAISS do not cover its Python half."""
-    # Threads that spin while they wait make everything several times slower once a core is busy otherwise.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    import faiss
-
-    return faiss

@@ -1,8 +1,6 @@
 """Which rows of a segment a search may return: by filters, and without the rows that a version hides."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,28 +13,37 @@ __all__ = ["NO_FILTERS", "RowFilter", "read_hidden", "write_hidden"]
 NO_FILTERS = Filters()
 
 
-@dataclass(frozen=True, eq=False)
 class RowFilter:
-    """The first `rows` rows, less those that a mask excludes. What is derived from the mask is cached, as a segment
-    keeps this for the next query with the same filters."""
+    """The first `rows` rows, less those that a mask excludes. A segment keeps this for the next queries with the same
+    filters, so it is small: eight rows to a byte."""
 
-    rows: int
-    mask: NDArray[np.bool_] | None = None
-    """One value a row, True where it is allowed; None where all of the first rows are."""
+    def __init__(self, rows: int, mask: NDArray[np.bool_] | None = None) -> None:
+        """The mask has one value a row, True where it is allowed; None where all of the first rows are."""
+        self.rows = rows
+        self.bits: NDArray[np.uint8] | None = None if mask is None else np.packbits(mask[:rows], bitorder="little")
+        """Of the first rows, the lowest bit of a byte first."""
+        self.count = rows if mask is None else int(np.count_nonzero(mask[:rows]))
 
-    @cached_property
-    def count(self) -> int:
-        return self.rows if self.mask is None else int(np.count_nonzero(self.mask[: self.rows]))
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """Of the first rows, made anew every time."""
+        if self.bits is None:
+            return None
+        return np.unpackbits(self.bits, count=self.rows, bitorder="little").view(np.bool_)
 
-    @cached_property
-    def bits(self) -> NDArray[np.uint8] | None:
-        """The mask up to the last of the first rows, eight to a byte, the lowest bit first."""
-        return None if self.mask is None else np.packbits(self.mask[: self.rows], bitorder="little")
+    def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of these rows may be returned."""
+        allowed = rows < self.rows
+        if self.bits is not None and self.rows:
+            within = np.where(allowed, rows, 0)
+            allowed &= (self.bits[within >> 3] >> (within & 7).astype(np.uint8) & 1).astype(np.bool_)
+        return allowed
 
     def row_numbers(self) -> NDArray[np.int64]:
-        if self.mask is None:
+        mask = self.mask
+        if mask is None:
             return np.arange(self.rows, dtype=np.int64)
-        return np.flatnonzero(self.mask[: self.rows]).astype(np.int64)
+        return np.flatnonzero(mask).astype(np.int64)
 
 
 def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:

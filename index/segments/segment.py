@@ -14,6 +14,7 @@ from assayer.models import Filters, Frozen, PaperContents
 from index.hashing import FileChecksum
 from index.segments.citation_graph import CitationGraph
 from index.segments.content_graph import BaseGraphCounts, ContentGraph, found_contents
+from index.segments.lexical_index import LexicalIndex
 from index.segments.paper_keys import PaperKeys
 from index.segments.paper_store import PaperStore
 from index.segments.passage_citations import PassageCitations
@@ -50,6 +51,8 @@ class SegmentEntry(Frozen):
     """None where it has no passages."""
     graph: BaseGraphCounts | None = None
     """None where an earlier release wrote it, without names and claims."""
+    lexical: bool = False
+    """Whether its texts have lexical weights, beside each index of vectors."""
     hidden: int = 0
     """Papers that a later segment replaced, or that were deleted."""
     files: tuple[FileChecksum, ...]
@@ -69,6 +72,13 @@ class Segment:
         if entry.passage_index is not None:
             self.passages = VectorIndex(directory / PASSAGES_FOLDER, entry.passage_index, exact_up_to)
             self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
+        self.paper_weights: LexicalIndex | None = None
+        self.passage_weights: LexicalIndex | None = None
+        """None also where it has no passages."""
+        if entry.lexical:
+            self.paper_weights = LexicalIndex(directory / PAPERS_FOLDER, len(self.store))
+            if entry.passage_index is not None:
+                self.passage_weights = LexicalIndex(directory / PASSAGES_FOLDER, len(self.passage_locations))
         self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
         self.hidden = hidden
         """Rows that a later segment replaced or that were deleted, ascending."""
@@ -109,8 +119,7 @@ class Segment:
         """Of ascending rows those that pass, the newest first, undated ones last; `without` is left to the caller."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
-        if allowed.mask is not None:
-            rows = rows[allowed.mask[rows]]
+        rows = rows[allowed.allows(rows)]
         dated = int(np.searchsorted(rows, self.store.dated))
         newest = np.concatenate([rows[:dated][::-1][:limit], rows[dated:][::-1]])[:limit]
         return newest.astype(np.int64)
@@ -140,7 +149,7 @@ class Segment:
     def _passage_row_filter(self, filters: Filters) -> RowFilter:
         papers = self.row_filter(filters)
         rows = int(np.searchsorted(self.passage_locations[:, 0], papers.rows))
-        return RowFilter(rows, None if papers.mask is None else papers.mask[self.passage_locations[:, 0]])
+        return RowFilter(rows, None if papers.bits is None else papers.allows(self.passage_locations[:rows, 0]))
 
     def _naming_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
         wanted = [name.lower() for name in names]

@@ -28,6 +28,7 @@ from index.segments.approximate_index import (
     index_kind_for,
 )
 from index.segments.gpu_search import GpuVectors
+from index.segments.gpus import Gpus
 from index.segments.row_filter import RowFilter
 
 __all__ = [
@@ -78,6 +79,8 @@ class VectorIndexParameters(Frozen):
     probes: int | None = None
     recall_at_10: float | None = None
     """Against exact search, on the tuning queries; None for exact."""
+    gpus: int | None = None
+    """On which it was trained, so that only they give the same file again; None: on the CPU."""
 
 
 class VectorMatches(NamedTuple):
@@ -98,11 +101,11 @@ class VectorIndex:
         self.approximate: ApproximateIndex | None = None
         if parameters.kind != "exact":
             self.approximate = ApproximateIndex.open(directory / INDEX_FILE, self.vectors)
-        self._on_device: GpuVectors | None = None
+        self._on_gpus: GpuVectors | None = None
 
-    def move_to(self, device: str) -> None:
-        """From now on candidates come from that device. Raises ConfigurationError."""
-        self._on_device = GpuVectors(self.vectors, device)
+    def move_to(self, gpus: Gpus) -> None:
+        """From now on candidates come from there, where they can. Raises ConfigurationError."""
+        self._on_gpus = GpuVectors(self.vectors, gpus)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -136,8 +139,8 @@ class VectorIndex:
         return list(map(VectorMatches, rows, best))
 
     def _candidates(self, queries: Vectors, wanted: int, allowed: RowFilter) -> Candidates:
-        if self._on_device is not None:
-            return self._on_device.candidates(queries, wanted, allowed.rows, allowed.mask)
+        if self._on_gpus is not None and (found := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
+            return found
         if self.approximate is None or allowed.count <= self._exact_up_to:
             return self._exact(queries, wanted + _SPARE, allowed)
         # What does not count leaves fewer candidates in each list, so more lists are probed, in proportion.
@@ -145,7 +148,7 @@ class VectorIndex:
         return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
     def _exact(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
-        if allowed.mask is None:
+        if allowed.bits is None:
             return exact_candidates(self._vectors_for_product[: allowed.rows], queries, limit)
         listed = allowed.row_numbers()
         return listed[exact_candidates(self._vectors_for_product[listed], queries, limit)]
@@ -183,14 +186,20 @@ def exact_candidates(vectors: Vectors, queries: Vectors, limit: int) -> Candidat
 
 
 def build_vector_index(
-    vectors: Vectors, directory: Path, tuning: Vectors, exact_up_to: int, kind: IndexKind | None = None
+    vectors: Vectors,
+    directory: Path,
+    tuning: Vectors,
+    exact_up_to: int,
+    kind: IndexKind | None = None,
+    gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
     """`vectors` must lie in the directory already (see `create_vectors_file`). `tuning` are queries to tune with.
-    Without a kind the size decides."""
+    Without a kind the size decides. `gpus` train an approximate index and deal rows to its lists."""
     chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
     if chosen == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
-    index, training = build_approximate_index(vectors, directory / INDEX_FILE, chosen)
+    assigner = gpus.assigner(vectors.shape[1]) if gpus else None
+    index, training = build_approximate_index(vectors, directory / INDEX_FILE, chosen, assigner)
     asked = tuning[np.linspace(0, len(tuning) - 1, min(len(tuning), _TUNED_ON)).astype(int)]
     tuned = _tune(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
     return VectorIndexParameters(
@@ -203,6 +212,7 @@ def build_vector_index(
         rescored=tuned.rescored,
         probes=tuned.probes,
         recall_at_10=round(tuned.recall, 4),
+        gpus=gpus.count if gpus else None,
     )
 
 

@@ -6,13 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assayer.models import Frozen
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index.building.build import BuildSummary, build_corpus
 from index.building.text_embedding import OnProgress
 from index.building.version_builder import BuildOptions
 from index.disk_access import explained_disk_errors
 from index.records.parquet_records import RecordWithVector, RecordWriter
 from index.records.record_sources import RecordReader, RejectedLine, describe_source
+from index.segments.gpus import open_gpus
 from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
 from index.versions.manifest import count_rejections
@@ -44,14 +45,17 @@ async def build_shards(
     """As `index.build_corpus`, one shard after the other, or as `each` does it. Raises CorpusError also for a corpus
     with another number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
+    if each is None:
+        open_gpus(chosen.device)  # refused now, and not when all is dealt out
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
-        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to):
+        lexical = isinstance(embedder, LexicalEmbedder)
+        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to, lexical):
             shards.prune(chosen.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
-        harvest = RecordReader(sources, None if chosen.embed_anew else embedder)
+        harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
         with shards.versions.scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.shard_path(number) for number in range(count)]

@@ -45,6 +45,7 @@ async def publish_shards(
         embedder=embedder.name,
         dimensions=embedder.dimensions,
         exact_up_to=manifests[0].exact_up_to,
+        lexical=manifests[0].lexical,
         fit=fit,
         shards=tuple(ShardVersion(version=one.version, papers=one.papers) for one in manifests),
         sources=tuple(sources),

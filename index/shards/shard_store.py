@@ -54,6 +54,8 @@ class ShardedManifest(SealedManifest):
     embedder: str
     dimensions: int
     exact_up_to: int
+    lexical: bool = False
+    """Whether the shards keep the embedder's lexical weights."""
     fit: FitCalibration | None
     """Of the whole; None for a corpus too small to measure."""
     shards: tuple[ShardVersion, ...]
@@ -67,10 +69,10 @@ class ShardedManifest(SealedManifest):
     def papers(self) -> int:
         return sum(one.papers for one in self.shards)
 
-    def built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int) -> bool:
+    def built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
         """Whether it was built from these, and not updated since."""
-        wanted = (tuple(sources), embedder, exact_up_to, None)
-        return (self.sources, self.embedder, self.exact_up_to, self.changes) == wanted
+        wanted = (tuple(sources), embedder, exact_up_to, lexical, None)
+        return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == wanted
 
 
 class ShardStore:

@@ -19,9 +19,11 @@ from assayer.ports import CitationIds, Vectors
 from assayer.run.structured_concurrency import together
 from index.search.corpus_queries import ReaderHandle
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
+from index.search.hybrid_search import Query
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
 from index.segments.citation_graph import newest_first
+from index.segments.lexical_index import LexicalMatches
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.vector_index import VectorMatches
 from index.shards.shard_store import shard_of
@@ -36,6 +38,7 @@ _UNIT_BITS = 40
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
 _NO_MATCHES = HybridMatches(VectorMatches(*_NOTHING), Bm25Matches(*_NOTHING))
 """The answer of a shard without passages."""
+_UNWEIGHED = LexicalMatches(*_NOTHING)
 
 
 class ShardedCorpusQueries:
@@ -44,13 +47,13 @@ class ShardedCorpusQueries:
     def __init__(self, shards: Sequence[ReaderHandle]) -> None:
         self._shards = shards
 
-    async def search(self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    async def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
         found = await self._ranked(queries, vectors, limit, filters, with_passages=False)
         papers = await self._fetch(VersionReader.papers_at, (key for one in found for key, _ in one))
         return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in one] for one in found]
 
     async def snippets(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         found = await self._ranked(queries, vectors, limit, filters, with_passages=True)
         passages = await self._fetch(VersionReader.passages_at, (key for one in found for key, _ in one))
@@ -167,7 +170,7 @@ class ShardedCorpusQueries:
         return sum(await self._call_all(VersionReader.count_passing, filters))
 
     async def _ranked(
-        self, queries: Sequence[str], vectors: Vectors, limit: int, filters: Filters, with_passages: bool
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters, with_passages: bool
     ) -> list[list[tuple[int, float]]]:
         """Keys and cosines for every query."""
         each = await self._call_all(
@@ -248,19 +251,33 @@ def merge_candidates(each: Sequence[QueryCandidates]) -> QueryCandidates:
     if any(one.passages for one in each):
         passages = _merged_hybrid([one.passages or _NO_MATCHES for one in each], depth)
     cosines = {shard_key(shard, unit): cosine for shard, one in enumerate(each) for unit, cosine in one.cosines.items()}
+    lexical = {shard_key(shard, unit): score for shard, one in enumerate(each) for unit, score in one.lexical.items()}
     named = _units_named(papers) | (_units_named(passages) if passages else set())
-    return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(named)})
+    weighed = {key: lexical[key] for key in sorted(named)} if lexical else {}
+    return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(named)}, weighed)
 
 
 def _units_named(found: HybridMatches) -> set[int]:
-    return {*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist()}
+    lexical = found.by_lexical.rows.tolist() if found.by_lexical else ()
+    return {*found.by_vector.rows.tolist(), *found.by_bm25.documents.tolist(), *lexical}
 
 
 def _merged_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
-    keys = _keys([one.by_bm25.documents for one in each])
-    scores = np.concatenate([one.by_bm25.scores for one in each])
-    order = np.lexsort((keys, -scores))[:depth]
-    return HybridMatches(merge_matches([one.by_vector for one in each], depth), Bm25Matches(keys[order], scores[order]))
+    keys, scores = _best([one.by_bm25.documents for one in each], [one.by_bm25.scores for one in each], depth)
+    weighed = [one.by_lexical or _UNWEIGHED for one in each]
+    lexical = None
+    if any(one.by_lexical is not None for one in each):
+        lexical = LexicalMatches(*_best([one.rows for one in weighed], [one.scores for one in weighed], depth))
+    return HybridMatches(merge_matches([one.by_vector for one in each], depth), Bm25Matches(keys, scores), lexical)
+
+
+def _best(
+    units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Keys and scores of one list a shard, the highest first; equal ones by shard and unit."""
+    keys, every = _keys(units), np.concatenate(scores)
+    order = np.lexsort((keys, -every))[:depth]
+    return keys[order], every[order]
 
 
 def _keys(each: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

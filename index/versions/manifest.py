@@ -16,7 +16,7 @@ from pydantic import ValidationError, field_validator
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
-from assayer.ports import Embedder
+from assayer.ports import Embedder, LexicalEmbedder
 from index import corpus_fit
 from index.corpus_fit import FitCalibration
 from index.hashing import REBUILD_HINT, FileChecksum
@@ -27,6 +27,7 @@ from index.segments.segment import SegmentEntry
 __all__ = [
     "FORMAT",
     "MANIFEST",
+    "SEAL_FILE",
     "CorpusChanges",
     "Manifest",
     "RejectionCount",
@@ -50,7 +51,7 @@ _CONSTANTS = (
 FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
 """Changes by itself with the constants."""
 MANIFEST = "manifest.json"
-_SEAL_FILE = "manifest.json.sha256"
+SEAL_FILE = "manifest.json.sha256"
 
 
 class RejectionCount(Frozen):
@@ -87,6 +88,8 @@ class Manifest(SealedManifest):
     embedder: str
     dimensions: int
     exact_up_to: int
+    lexical: bool = False
+    """Whether the embedder's lexical weights are kept too, and searched by."""
     segments: tuple[SegmentEntry, ...]
     """The oldest first."""
     fit: FitCalibration | None
@@ -147,15 +150,25 @@ class EmbeddedWith(Protocol):
     @property
     def dimensions(self) -> int: ...
 
+    @property
+    def lexical(self) -> bool: ...
+
 
 def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) -> None:
-    """Raises CorpusError for a corpus of another embedding model."""
+    """Raises CorpusError for a corpus of another embedding model, or one with lexical weights where the embedder gives
+    none. A corpus without them is searched by any embedder of its model."""
     # The name first: the dimensions may need the model to be downloaded and loaded.
     if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
         raise CorpusError(
             f"The corpus in {directory} was built with the embedding model {manifest.embedder} "
             f"({manifest.dimensions} dimensions), not with the present {embedder.name}.",
             "Configure that model (ASSAYER_EMBEDDER__MODEL), or build again: assayer corpus build PATH.",
+        )
+    if manifest.lexical and not isinstance(embedder, LexicalEmbedder):
+        raise CorpusError(
+            f"The corpus in {directory} was built with the lexical weights of {manifest.embedder}, which the present "
+            "embedder does not give.",
+            "Set ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding, or build again: assayer corpus build PATH.",
         )
 
 
@@ -166,7 +179,7 @@ def write_sealed(manifest: SealedManifest, directory: Path) -> None:
     """With its checksum beside it."""
     written = (manifest.model_dump_json(indent=1) + "\n").encode()
     (directory / MANIFEST).write_bytes(written)
-    (directory / _SEAL_FILE).write_text(_seal_line(written), "ascii")
+    (directory / SEAL_FILE).write_text(_seal_line(written), "ascii")
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
@@ -192,7 +205,7 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
 
 def _is_sealed(directory: Path, written: bytes) -> bool:
     try:
-        return (directory / _SEAL_FILE).read_text("ascii") == _seal_line(written)
+        return (directory / SEAL_FILE).read_text("ascii") == _seal_line(written)
     except (OSError, UnicodeDecodeError):
         return False
 

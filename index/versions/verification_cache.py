@@ -1,12 +1,13 @@
 """Checksums are verified once a machine, not once a process: the next process trusts files that have not changed since.
 
 Verified files are recorded with their sizes, times and inode numbers, and with the machine's boot id. A change that
-leaves all of these the same is found after the next boot.
+leaves all of these the same is found after the next boot. Versions share large files by links: what was verified under
+one name is known under the others.
 """
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -27,6 +28,12 @@ class _VerifiedFile(Frozen):
     bytes: int
     changed_ns: int
     number: int
+    device: int
+
+    @property
+    def identity(self) -> tuple[str, int, int, int, int]:
+        """Of the file, under whatever name."""
+        return self.sha256, self.bytes, self.changed_ns, self.number, self.device
 
 
 class _VerifiedFolder(Frozen):
@@ -41,23 +48,32 @@ class VerificationCache:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
-    def verify(self, versions: VersionStore, manifest: Manifest) -> None:
-        """Raises CorpusError naming the first file that is missing or has changed since it was written."""
-        self._verify(manifest.files, versions.version_path(manifest.version))
+    def verify(self, versions: VersionStore, manifest: Manifest, fresh: Set[str] = frozenset()) -> None:
+        """`fresh` are checksums of files that this process has written and verified just now. Raises CorpusError naming
+        the first file that is missing or has changed since it was written."""
+        self._verify(manifest.files, versions.version_path(manifest.version), fresh)
         for segment in manifest.segments:
-            self._verify(segment.files, versions.segment_path(segment.name))
+            self._verify(segment.files, versions.segment_path(segment.name), fresh)
 
-    def _verify(self, files: Sequence[FileChecksum], directory: Path) -> None:
+    def _verify(self, files: Sequence[FileChecksum], directory: Path, fresh: Set[str]) -> None:
         if self._folder is None:
             verify_files(files, directory)
             return
         place = self._folder / f"{hashlib.sha256(bytes(directory.resolve())).hexdigest()[:32]}.json"
         seen = _state_of(files, directory)
-        if seen is not None and _read(place) == seen:
+        if seen is None:
+            verify_files(files, directory)
             return
-        verify_files(files, directory)
-        if seen is not None:
-            self._note(seen, place)
+        if _read(place) == seen:
+            return
+        unknown = {one.path for one in seen.files if one.sha256 not in fresh}
+        if unknown:
+            notes = (_read(one) for one in self._folder.glob("*.json"))
+            known = {file.identity for note in notes if note and note.boot == seen.boot for file in note.files}
+            unknown -= {one.path for one in seen.files if one.identity in known}
+        sizes = {one.path: one.bytes for one in seen.files}
+        verify_files([one for one in files if one.path in unknown or sizes[one.path] != one.bytes], directory)
+        self._note(seen, place)
 
     def _note(self, proof: _VerifiedFolder, place: Path) -> None:
         try:
@@ -85,7 +101,12 @@ def _state_of(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder
         boot=boot,
         files=tuple(
             _VerifiedFile(
-                path=file.path, sha256=file.sha256, bytes=stat.st_size, changed_ns=stat.st_mtime_ns, number=stat.st_ino
+                path=file.path,
+                sha256=file.sha256,
+                bytes=stat.st_size,
+                changed_ns=stat.st_mtime_ns,
+                number=stat.st_ino,
+                device=stat.st_dev,
             )
             for file, stat in stats
         ),

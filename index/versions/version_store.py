@@ -11,6 +11,7 @@ is locked is not removed.
 """
 
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ from index.versions.manifest import MANIFEST, Manifest, read_manifest
 __all__ = ["BM25_FOLDER", "REJECTED_FILE", "VersionStore"]
 
 
+_LOG = logging.getLogger(__name__)
 _UNFINISHED = "unfinished-"
 BM25_FOLDER = "words"
 """Directory of a version's two BM25 indexes, of papers and of passages."""
@@ -153,9 +155,12 @@ class VersionStore:
 
     def prune(self, keep: int) -> None:
         """Removes all but the newest versions, and the segments that none of the others has. The current one and those
-        in use always stay."""
-        self.keep_only(self.newest_versions(keep))
-        self.prune_segments()
+        in use always stay, and what cannot be removed: it is tried again next time."""
+        try:
+            self.keep_only(self.newest_versions(keep))
+            self.prune_segments()
+        except OSError as error:
+            _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
 
     def newest_versions(self, count: int) -> list[str]:
         """The current version and those published last before it. Raises CorpusError when there is none."""
@@ -186,7 +191,8 @@ class VersionStore:
 def _remove_unless_held(version: Path) -> None:
     """Removes the manifest first: no reader finds half a version."""
     try:
-        with (version / MANIFEST).open("rb") as file:
+        # For writing, although nothing is written: NFS gives no exclusive lock on anything else.
+        with (version / MANIFEST).open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             (version / MANIFEST).unlink()
     except BlockingIOError:

@@ -26,6 +26,8 @@ _STRANGERS = 4
 """Keys that are new here and are looked up at once."""
 _MOST_STRANGERS = 1_000
 """Requests that wait for that."""
+_MOST_REFUSALS = 2_000
+"""That wait to be sent: what is refused beyond is told at once, so that connections are all that a crowd can fill."""
 _TOO_MANY = 429
 _IS_OF = "assayer.turn_is_of"
 
@@ -46,6 +48,7 @@ class TenantTurns:
         """Requests of a tenant that work, wait, or are about to be refused."""
         self._entrance = asyncio.Semaphore(_STRANGERS)
         self._strangers = 0
+        self._refusals = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = _key_of(scope)
@@ -72,6 +75,7 @@ class TenantTurns:
 
     async def _of_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._present[tenant] >= self._settings.max_waiting_per_tenant:
+            await self._let_wait()
             await send_problem(self._too_many(), scope, receive, send)
             return
         with self._counted(tenant):
@@ -110,13 +114,23 @@ class TenantTurns:
             if message["type"] == "http.response.start" and message["status"] == _TOO_MANY:
                 turn.end()
                 release_slot(scope)
-                await asyncio.sleep(self._settings.refusal_seconds)
+                await self._let_wait()
             await send(message)
 
         try:
             await self._app(scope, waiting_receive, slow_refusal)
         finally:
             turn.end()
+
+    async def _let_wait(self) -> None:
+        """Before a refusal: whoever asks again as soon as it is answered asks less often."""
+        if self._refusals >= _MOST_REFUSALS:
+            return
+        self._refusals += 1
+        try:
+            await asyncio.sleep(self._settings.refusal_seconds)
+        finally:
+            self._refusals -= 1
 
     @contextmanager
     def _counted(self, tenant: str) -> Iterator[None]:

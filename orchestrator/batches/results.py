@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assayer.models import Absent, FlagKind, Frozen, Report
+from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
 from assayer.models.base import Dollars
 from assayer.reports.escaping import cell, one_line
 from orchestrator.batches.rows import RejectedRow
@@ -74,6 +74,8 @@ class FlatResult(Frozen):
     them in an incomplete report."""
     decision: str | None
     """By labelled ideas or a calibrated board, where the method gives one."""
+    repeats: str | None
+    """The labelled idea that it repeats, and how: `paraphrase of Reading by bees`. For people to look at both."""
     corpus_fit: str | None
     papers_found: int | None
     papers_cited: int | None
@@ -147,6 +149,7 @@ def flat_result(row: ResultRow) -> FlatResult:
         below_minima=", ".join(one.name for one in release.failed) or None if release else None,
         scores=_scores(report) if report else {},
         decision=_decision(report) if report else None,
+        repeats=_repeats(report) if report else None,
         corpus_fit=None if fit is None or isinstance(fit, Absent) else fit.level,
         papers_found=coverage.papers_found if coverage else None,
         papers_cited=coverage.papers_cited if coverage else None,
@@ -169,6 +172,12 @@ def _decision(report: Report) -> str | None:
         return None
     named = report.verdict.decision
     return None if isinstance(named, Absent) else named
+
+
+def _repeats(report: Report) -> str | None:
+    verdict = report.verdict
+    found = None if verdict is None or isinstance(verdict, Absent) else verdict.repeats
+    return f"{found.kind} of {found.title or found.idea}" if isinstance(found, RepeatedIdea) else None
 
 
 def _parts(results: Sequence[FlatResult]) -> list[str]:

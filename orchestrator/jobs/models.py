@@ -120,7 +120,9 @@ class Lease(Frozen):
     priority: Priority
     request: JobRequest
     document: bytes | None
-    """The PDF with the idea, where the request holds none."""
+    """The PDF with the idea, where neither the request nor a file holds it."""
+    document_file: str | None = None
+    """Where it lies in the store of documents."""
     max_usd: float | None
     """The most that all attempts of this job may cost together: the lesser of the request's limit and what the tenant
     has left."""

@@ -31,6 +31,8 @@ class NewJob(Frozen):
     subject: str
     priority: Priority
     document: bytes | None = None
+    document_file: str | None = None
+    """Where the document lies in place of the job's row, once it has been written there."""
     row: int | None = None
     traceparent: str | None = None
     """Of the request (W3C Trace Context), where it is part of a trace."""

@@ -14,6 +14,8 @@ from orchestrator.store.json_columns import faults_to_json_column, from_json_col
 
 __all__ = ["PgAnswerCache"]
 
+_PATIENCES = 5
+"""How much longer than anything else a call waits to be written down while the database is out of reach."""
 _FIND = "SELECT value, record FROM answers WHERE key = $1"
 
 _FIND_OR_CLAIM = """
@@ -82,10 +84,10 @@ class PgAnswerCache:
         """The answer to a run whose job was erased is not kept."""
         ledger_row = _columns(row)
         if answer is None and row.record.cached:
-            await self._database.execute(_INSERT_LEDGER_ROW, *ledger_row)
+            await self._write(_INSERT_LEDGER_ROW, *ledger_row)
             return
         if answer is None:
-            await self._database.execute(_INSERT_LEDGER_ROW_AND_RELEASE, *ledger_row, self._claimant)
+            await self._write(_INSERT_LEDGER_ROW_AND_RELEASE, *ledger_row, self._claimant)
             return
         record = answer.record
         cached = (
@@ -98,7 +100,7 @@ class PgAnswerCache:
         )
         # No value equals NULL: then an answer that is already there stays.
         unusable = None if instead_of is None else storable_text(instead_of.value)
-        await self._database.execute(
+        await self._write(
             _INSERT_LEDGER_ROW_AND_ANSWER,
             *ledger_row,
             *cached,
@@ -106,6 +108,11 @@ class PgAnswerCache:
             self._claimant,
             packed_messages(answer.messages),
         )
+
+    async def _write(self, statement: str, *values: object) -> None:
+        """What is paid for and not written down is charged to nobody, and paid for again."""
+        patience = _PATIENCES * self._database.patience_seconds
+        await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 
 
 def _answer(key: str, row: asyncpg.Record) -> CachedAnswer:

@@ -118,6 +118,7 @@ class Database:
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
             await self.run(lambda _: migrator.upgrade_schema(self._connect))
+        await self.run(migrator.add_coming_months)
 
     async def ping(self) -> DatabaseHealth:
         """Never raises, and needs no `connect`."""
@@ -150,6 +151,10 @@ class Database:
         that doing it twice leaves the same rows. Work of many statements says how long it may take in all; otherwise
         that is the patience of the settings."""
         return await self._run(work, self._settings.patience_seconds if seconds is None else seconds)
+
+    @property
+    def patience_seconds(self) -> float:
+        return self._settings.patience_seconds
 
     async def fetch(self, query: str, *values: Any) -> list[asyncpg.Record]:
         return await self.run(lambda connection: connection.fetch(query, *values))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assayer.models import Frozen
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.documents import PgDocuments
 from orchestrator.store.job_sql import called
 from orchestrator.store.retention import delete_jobs
 
@@ -67,7 +68,8 @@ _DELETE_BATCH = "DELETE FROM batches WHERE tenant = $1 AND id = $2"
 
 _STILL_STORED = """
     SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2)
-    UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2) ORDER BY id
+    UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2)
+    UNION SELECT job FROM document_files WHERE job = ANY($2) ORDER BY id
 """
 
 
@@ -81,8 +83,9 @@ class JobToErase(Frozen):
 
 
 class PgErasures:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, documents: PgDocuments | None = None) -> None:
         self._database = database
+        self._documents = documents
 
     async def find(self, tenant: TenantId, source: str | None, batch: BatchId | None) -> list[JobToErase]:
         """Evaluations whose sender called them so, or of the batch, and whatever else holds their ideas. The oldest
@@ -104,10 +107,12 @@ class PgErasures:
             await self._database.execute(_FORGET_REFUSED, tenant, _stored(source))
         if batch is not None:
             await self._database.execute(_DELETE_BATCH, tenant, batch)
+        if self._documents is not None:
+            await self._documents.sweep_soon()
         return gone
 
     async def still_stored(self, tenant: TenantId, things: Sequence[str]) -> list[str]:
-        """Of these ids of jobs and batches, those that are there."""
+        """Of these ids of jobs and batches, those that are there, if only with the file of a document."""
         return [row["id"] for row in await self._database.fetch(_STILL_STORED, tenant, list(things))]
 
 

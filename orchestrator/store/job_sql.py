@@ -63,7 +63,7 @@ _FINISH = """
     WITH ended AS (
         UPDATE jobs
         SET finished_at = statement_timestamp(), lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0,
-            document = NULL, last_event = last_event + 1, {changes}
+            document = NULL, document_file = NULL, last_event = last_event + 1, {changes}
         WHERE {condition}
         RETURNING id, tenant, state, problem, cost_usd, charged_usd, last_event
     ), problem_of_job AS (

@@ -46,14 +46,14 @@ _INSERT_JOBS = """
     WITH given AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
         FROM unnest($3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::jsonb[], $9::bytea[],
-                    $10::float8[], $11::text[], $12::text[])
+                    $10::float8[], $11::text[], $12::text[], $13::text[])
              WITH ORDINALITY AS given (id, "row", kind, priority, subject, request, document, max_usd, traceparent,
-                                       flags, ordinality)
+                                       flags, document_file, ordinality)
     ), added AS (
         INSERT INTO jobs (id, tenant, batch, "row", kind, priority, state, subject, request, document, max_usd,
-                          traceparent, flags, last_event, created_at, ready_at)
+                          traceparent, flags, document_file, last_event, created_at, ready_at)
         SELECT id, $1, $2, "row", kind, priority, 'queued', subject, request, document, max_usd, traceparent,
-               string_to_array(flags, ','), 1, at, at
+               string_to_array(flags, ','), document_file, 1, at, at
         FROM given
         ON CONFLICT (id) DO NOTHING
         RETURNING id
@@ -142,4 +142,5 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
         [",".join(job.request.flags) for job in jobs],
+        [job.document_file for job in jobs],
     )

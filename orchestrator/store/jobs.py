@@ -16,6 +16,7 @@ from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRow
 from orchestrator.settings import QueueSettings
 from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from orchestrator.store.job_retry import Retried, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
@@ -110,8 +111,12 @@ _BATCHES = """
 
 
 class PgJobs:
-    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
+    def __init__(
+        self, database: Database, settings: QueueSettings | None = None, documents: PgDocuments | None = None
+    ) -> None:
+        """Without `documents` they are kept in the rows of their jobs."""
         self._database = database
+        self._documents = documents
         self._settings = settings or QueueSettings()
 
     async def add(
@@ -123,7 +128,23 @@ class PgJobs:
     ) -> RecordedResponse | None:
         """All of them, or nothing and the recorded response to the same request. Raises IdempotencyKeyReused,
         QueueFull, BatchClosed."""
+        if self._documents is None:
+            return await self._add(tenant, jobs, batch, record)
+        written = await self._documents.written(jobs)
+        try:
+            return await self._add(tenant, written, batch, record)
+        finally:
+            # Of jobs that were not accepted. Those that were keep them.
+            if files := [job.document_file for job in written if job.document_file is not None]:
+                await self._documents.release(files)
 
+    async def _add(
+        self,
+        tenant: TenantId,
+        jobs: Sequence[NewJob],
+        batch: NewBatch | MoreRows | None,
+        record: IdempotencyRecord | None,
+    ) -> RecordedResponse | None:
         async def work(connection: Connection) -> RecordedResponse | None:
             return await submit_jobs(connection, tenant, jobs, batch, record)
 
@@ -228,7 +249,10 @@ class PgJobs:
         """With everything that belongs only to it; one that has not ended is cancelled first. False when there is
         none."""
         await self._cancel(_CANCEL, tenant, job)
-        return await retention.delete_jobs(self._database, tenant, [job]) == 1
+        gone = await retention.delete_jobs(self._database, tenant, [job]) == 1
+        if self._documents is not None:
+            await self._documents.sweep_soon()
+        return gone
 
     async def purge(self, now: dt.datetime) -> int:
         """Deletes jobs past their tenant's retention, old idempotency records and deliveries. Returns how many jobs."""

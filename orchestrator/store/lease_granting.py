@@ -33,7 +33,7 @@ from orchestrator.store.json_columns import from_json_text, to_json_column
 __all__ = ["GrantedLeases", "grant_leases", "has_waiting_jobs"]
 
 _LEASE = f"""
-    id, tenant, lease, attempt, priority, request, document, pinned, max_usd,
+    id, tenant, lease, attempt, priority, request, document, document_file, pinned, max_usd,
     CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
@@ -229,6 +229,7 @@ def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
         priority=PRIORITIES_BY_NUMBER[row["priority"]],
         request=request_of_row(row),
         document=row["document"],
+        document_file=row["document_file"],
         max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
         paid_usd=row["paid_usd"],
         paid_prompt_tokens=row["paid_prompt_tokens"],

@@ -1,4 +1,4 @@
-"""The revision of the database's tables, and the migrations to the latest one."""
+"""The revision of the database's tables, the migrations to the latest one, and the months that some consist of."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -11,8 +11,10 @@ from asyncpg.pool import PoolConnectionProxy
 from assayer.errors import ConfigurationError
 
 __all__ = [
+    "LOCK_SECONDS",
     "VERSION_TABLE",
     "AnyConnection",
+    "add_coming_months",
     "current_revision",
     "latest_revision",
     "refuse_newer_schema",
@@ -24,6 +26,13 @@ AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionP
 VERSION_TABLE = "assayer_schema"
 _LOCK = 4_717_150_208_310_026
 """Advisory lock that lets one process migrate a database at a time; an arbitrary constant."""
+LOCK_SECONDS = 3
+"""How long statements of others may have to wait while a month is made or dropped; then it is left for another day."""
+_COMING_MONTHS = """
+    SELECT add_month(parent, (date_trunc('month', now() AT TIME ZONE 'UTC') + ahead * interval '1 month')::date)
+    FROM unnest('{ledger,events}'::text[]) AS parent, generate_series(0, 3) AS ahead ORDER BY parent, ahead
+"""
+"""Three ahead: so long may nobody look after a database."""
 _MIGRATION = re.compile(r"^v(\d{4})_\w+\.py$")
 
 
@@ -78,6 +87,17 @@ async def upgrade_schema(connect: Callable[[], Awaitable["asyncpg.Connection[asy
         raise _driver_error(error) from error
     finally:
         await engine.dispose()
+
+
+async def add_coming_months(connection: AnyConnection) -> None:
+    """Those that are missing. None where the tables are in use for long: rows outside all months are kept beside them,
+    and move into their own when it is made."""
+    try:
+        async with connection.transaction():
+            await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+            await connection.fetch(_COMING_MONTHS)
+    except asyncpg.LockNotAvailableError:
+        return
 
 
 def _driver_error(error: BaseException) -> BaseException:

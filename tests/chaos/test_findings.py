@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.chaos.books import Books, Charge, unbalanced
 from benchmarks.chaos.findings import Accepted, Told, judged
 
 DONE = Told("done", 2, False, True, None, [(1, "queued"), (2, "started"), (3, "done")])
@@ -53,3 +54,23 @@ def test_two_evaluations_under_one_key_are_found_but_not_under_the_keys_of_two_t
 
 def test_call_after_the_verdict_is_found() -> None:
     assert judged(JOBS, ["ev_1"], 0, ACCEPTED).violations == ["called a language model after the verdict: ev_1"]
+
+
+def test_erased_evaluation_is_not_lost() -> None:
+    assert judged({}, [], 0, ACCEPTED, erased=["ev_1"]).violations == []
+
+
+def test_what_the_books_say_is_a_broken_promise_as_well() -> None:
+    books = Books({"erased, and still in the tables": ["ev_1"]}, tokens=10, ledger_usd=1.0, spent_usd=1.0, late=0)
+    found = judged(JOBS, [], 0, ACCEPTED, books=books)
+    assert found.violations == ["erased, and still in the tables: ev_1"]
+    assert (found.tokens, found.ledger_usd, found.spent_usd) == (10, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("charged", "wrong"), [(1.0, False), (1.5, False), (2.0, False), (0.99, True), (2.01, True), (None, True)]
+)
+def test_charge_lies_between_what_was_told_before_the_verdict_and_what_was_told_at_all(
+    charged: float | None, wrong: bool
+) -> None:
+    assert unbalanced(Charge("ev_1", charged, least=1.0, most=2.0)) == wrong

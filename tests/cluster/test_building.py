@@ -10,13 +10,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assayer.errors import InputError
+from assayer.errors import ConfigurationError, InputError
 from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan, build_on_ray, embed_on_ray
 from cluster.ray_cluster import corpus_build_cluster, private_environment
-from index import build_corpus, build_shards
+from index import Manifest, VersionStore, build_corpus, build_shards, read_manifest
+from tests.contract.bge_models import small_bge_m3
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.polling import wait_until
 from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.lexical_embedder import BgeM3Embedder
 from workers.embedding.settings import EmbedderSettings
 
 pytestmark = [
@@ -71,6 +73,28 @@ def test_a_build_on_ray_publishes_the_version_that_one_process_does(tmp_path: Pa
     assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
 
 
+def test_a_build_on_ray_keeps_the_lexical_weights_that_one_process_does(
+    tmp_path: Path, sources: tuple[Path, ...]
+) -> None:
+    settings = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
+    with closing(BgeM3Embedder(settings)) as embedder:
+        alone = asyncio.run(build_corpus(sources, tmp_path / "alone", embedder)).manifest
+    asked = wanted(tmp_path, sources).model_copy(update={"embedder": settings})
+    built = asyncio.run(build_on_ray(asked, silent))
+    assert (built.version, built.papers) == (alone.version, alone.papers)
+    there = read_manifest(VersionStore(asked.directory).current_path())
+    assert there.lexical
+    assert lexical_files(there) == lexical_files(alone)
+    again = asyncio.run(build_on_ray(asked.model_copy(update={"directory": tmp_path / "again"}), silent))
+    assert (again.stored.embedded, again.stored.found) == (0, built.stored.embedded)
+
+
+def lexical_files(manifest: Manifest) -> dict[str, str]:
+    """Checksums of the one segment's files of weights."""
+    (segment,) = manifest.segments
+    return {file.path: file.sha256 for file in segment.files if "lexical" in file.path}
+
+
 def test_a_process_that_is_killed_costs_no_more_than_what_it_was_at(tmp_path: Path, sources: tuple[Path, ...]) -> None:
     embedding = wanted(tmp_path, sources).model_copy(update={"share": EmbeddingResources(processes=1, texts=1)})
     with ThreadPoolExecutor(1) as pool:
@@ -100,6 +124,18 @@ def test_a_source_without_a_paper_is_refused_in_its_own_words(tmp_path: Path) ->
     source = write_jsonl(tmp_path / "empty.jsonl", [{"id": "untitled"}])
     with pytest.raises(InputError, match=r"empty\.jsonl holds no valid paper"):
         embed_on_ray(wanted(tmp_path, (source,)), silent)
+
+
+@pytest.mark.parametrize(
+    ("shards", "why"), [(2, "No node of this Ray cluster has a GPU"), (None, "knows no GPU|no GPU here")]
+)
+def test_a_build_that_is_to_train_on_gpus_is_refused_before_anything_is_embedded(
+    tmp_path: Path, sources: tuple[Path, ...], shards: int | None, why: str
+) -> None:
+    plan = wanted(tmp_path, sources, shards).model_copy(update={"device": "cuda"})
+    with pytest.raises(ConfigurationError, match=why):
+        asyncio.run(build_on_ray(plan, silent))
+    assert not _files(tmp_path)
 
 
 def _kill_once_something_is_stored(tmp_path: Path) -> int:

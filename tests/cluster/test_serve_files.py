@@ -1,5 +1,6 @@
 """The Serve configs that operators deploy: each is valid, and builds the pools that it names."""
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from cluster.serving.application import NAME, build
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import ServingSettings
 from index import build_shards
+from index.object_storage.publishing import CorpusPublisher
+from index.versions.verification_cache import VerificationCache
 from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
-FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "closed-cluster")
+FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "gpu-search-cluster", "closed-cluster")
 SERVICE = {"ingress", "evaluator"}
 
 
@@ -104,10 +107,49 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     assert "index" not in names
 
 
+async def test_shards_are_counted_in_the_bucket_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, address = write_jsonl(tmp_path / "papers.jsonl", RECORDS), (tmp_path / "bucket").as_uri()
+    await build_shards([source], 3, tmp_path / "corpus", HashingEmbedder())
+    publisher = CorpusPublisher(address, lambda: dt.datetime.now(dt.UTC))
+    publisher.publish(tmp_path / "corpus", VerificationCache())
+    monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "copy"))
+    monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", address)
+    names = {one.name for one in _built(ReplicaConfig()).deployments}
+    assert {"index-0", "index-1", "index-2"} < names
+
+
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
     with pytest.raises(ConfigurationError, match="need one database"):
         build(ReplicaConfig.model_validate(_args("cpu-cluster")))
+
+
+@pytest.mark.parametrize(
+    ("serving", "without"),
+    [
+        ({}, "the pool index"),
+        ({"index": {"gpus": 0.5}}, None),
+        ({"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}}, None),
+        ({"index": {"replicas": 0}}, "the pool evaluator"),
+        (
+            {"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}},
+            "the pool batch_evaluator",
+        ),
+    ],
+)
+def test_pool_that_is_to_search_on_gpus_asks_for_some(
+    serving: dict[str, Any], without: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAYER_CORPUS__DEVICE", "cuda")
+    where = ReplicaConfig.model_validate({"serving": serving})
+    if without is None:
+        assert _built(where).deployments
+        return
+    with pytest.raises(ConfigurationError, match=without) as raised:
+        build(where)
+    assert "__GPUS=0.5" in raised.value.hint
 
 
 @pytest.mark.parametrize(

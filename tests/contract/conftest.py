@@ -18,6 +18,7 @@ _TABLES = (
     "replies",
     "reply_claims",
     "erased_runs",
+    "document_files",
     "turns",
     "llm_batch_calls",
     "llm_batches",

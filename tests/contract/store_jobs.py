@@ -64,6 +64,10 @@ class Losing(Database):
     def __init__(self, database: Database) -> None:
         self._through = database
 
+    @property
+    def patience_seconds(self) -> float:
+        return self._through.patience_seconds
+
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         await self._through.run(work, seconds)
         return await self._through.run(work, seconds)

@@ -10,13 +10,13 @@ from sqlalchemy.pool import NullPool
 __all__ = ["tables_of"]
 
 
-async def tables_of(revision: str, url: str) -> None:
-    """Makes those of a revision in an empty database."""
+async def tables_of(revision: str, url: str, *, back: bool = False) -> None:
+    """Makes those of a revision in an empty database; `back` from a later one."""
 
     def migrate(connection: Connection) -> None:
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", "orchestrator.store:migrations")
-        command.upgrade(config, revision)
+        (command.downgrade if back else command.upgrade)(config, revision)
 
     engine = create_async_engine(
         "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool

@@ -5,9 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import pytest
+from pydantic import SecretStr
 
+from assayer.errors import StorageError
 from assayer.models import LedgerRow
-from orchestrator.store import Database, PgAnswerCache, PgLedger
+from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger
+from orchestrator.store.database import Connection
 from tests.contract.store_records import answer, answered, call, failed
 from workers.llm.answer_store import AnswerStore, InMemoryAnswerStore
 
@@ -138,3 +141,28 @@ async def test_claim_that_nobody_renews_runs_out(database: Database) -> None:
 
     assert await other.find_or_claim("dead", 60.0) == "claimed"
     assert await other.find_or_claim("alive", 60.0) == "elsewhere"
+
+
+async def test_answer_that_is_paid_waits_for_the_database_when_nothing_else_does_any_more(
+    database: Database, database_url: str
+) -> None:
+    """As after a minute without a database: what is not written down is charged to nobody, and paid again."""
+    settings = DatabaseSettings(url=SecretStr(database_url), max_connections=1, patience_seconds=0.5)
+    away, back = asyncio.Event(), asyncio.Event()
+
+    async def hold(_: Connection) -> bool:
+        away.set()
+        return await back.wait()
+
+    async with Database(settings) as impatient:
+        holding = asyncio.create_task(impatient.run(hold, 30.0))
+        await away.wait()
+        writing = asyncio.create_task(PgAnswerCache(impatient).record(answered("k"), answer("k")))
+        for _ in range(2):
+            with pytest.raises(StorageError, match="no free connection"):
+                await impatient.fetch("SELECT 1")
+        assert not writing.done()
+        back.set()
+        await asyncio.gather(holding, writing)
+
+    assert await PgAnswerCache(database).find("k") == answer("k")

@@ -1,9 +1,17 @@
-"""The pool against simulated GROBID servers that are busy, refuse, break, die, hang and come back."""
+"""The pool against simulated GROBID servers that are busy, refuse, break, die, hang and come back: over aiohttp, and
+with GROBID's own client."""
 
 import asyncio
+import logging
+import subprocess
+import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
+from typing import get_args
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from prometheus_client import REGISTRY
 
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
@@ -19,6 +27,7 @@ from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.grobid_tei import parse_tei
 
 NAMES = ("grobid_1", "grobid_2", "grobid_3")
+CLIENTS = get_args(GrobidSettings.model_fields["client"].annotation)
 LIBRARY = Library(SAMPLE)
 TITLES = [entry.record.title for entry in LIBRARY.entries]
 PDFS = [paper_pdf(entry, LIBRARY.references(entry)) for entry in LIBRARY.entries]
@@ -46,16 +55,41 @@ def outbound() -> Iterator[Outbound]:
     assert watched.attempts == []
 
 
-def settings(world: OutsideWorld, **changes: float) -> GrobidSettings:
-    urls = tuple(world.url(name.replace("_", "-")) for name in NAMES)
-    quick = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, look_seconds=0.3, alive_seconds=3.0)
-    return quick.model_copy(update=changes)
+@pytest.fixture(params=CLIENTS)
+def quick(world: OutsideWorld, request: pytest.FixtureRequest) -> GrobidSettings:
+    """With each client."""
+    return GrobidSettings(
+        urls=tuple(world.url(name.replace("_", "-")) for name in NAMES),
+        client=request.param,
+        busy_seconds=0.01,
+        recover_seconds=0.05,
+        look_seconds=0.3,
+        alive_seconds=3.0,
+    )
 
 
 @pytest.fixture
-async def pool(world: OutsideWorld) -> AsyncIterator[GrobidPool]:
-    async with GrobidPool(settings(world)) as opened:
+async def pool(quick: GrobidSettings) -> AsyncIterator[GrobidPool]:
+    async with GrobidPool(quick) as opened:
         yield opened
+
+
+def threads() -> list[threading.Thread]:
+    """Of the client."""
+    return [one for one in threading.enumerate() if one.name == "grobid-client-python"]
+
+
+async def until_no_thread_is_left() -> None:
+    """Well before the servers here would answer."""
+
+    async def left() -> list[threading.Thread]:
+        return threads()
+
+    await wait_until_async(left, lambda those: not those, seconds=15)
+
+
+def with_(settings: GrobidSettings, **changes: float) -> GrobidSettings:
+    return settings.model_copy(update=changes)
 
 
 async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
@@ -77,10 +111,10 @@ async def test_503s_are_waited_out_and_sent_on(world: OutsideWorld, pool: Grobid
     assert sum(world.stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
-async def test_more_slots_than_engines_only_cost_503s(world: OutsideWorld) -> None:
+async def test_more_slots_than_engines_only_cost_503s(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, slots=1, parse_mean=0.02)
-    async with GrobidPool(settings(world, slots=6)) as greedy:
+    async with GrobidPool(with_(quick, slots=6)) as greedy:
         assert await titles(greedy, PDFS[:30]) == TITLES[:30]
 
 
@@ -117,23 +151,24 @@ async def test_answers_and_absences_of_servers_are_measured(world: OutsideWorld,
 async def test_server_that_hangs_is_given_up_after_a_look(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", hung=True)
     assert await titles(pool, PDFS[:12]) == TITLES[:12]
+    await until_no_thread_is_left()
     world.configure("grobid_1", hung=False)
 
 
-async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorld) -> None:
+async def test_server_that_only_takes_long_keeps_its_document(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=1.0)
-    async with GrobidPool(settings(world, look_seconds=0.1, alive_seconds=30.0)) as patient:
+    async with GrobidPool(with_(quick, look_seconds=0.1, alive_seconds=30.0)) as patient:
         assert await titles(patient, PDFS[:1]) == TITLES[:1]
     stats = [world.stats(name).by_operation for name in NAMES]
     assert sum(one.get("process_fulltext_document", 0) for one in stats) == 1
     assert sum(one.get("isalive", 0) for one in stats) >= 1
 
 
-async def test_engines_that_fail_now_and_then_lose_no_document(world: OutsideWorld) -> None:
+async def test_engines_that_fail_now_and_then_lose_no_document(world: OutsideWorld, quick: GrobidSettings) -> None:
     for name in NAMES:
         world.configure(name, fault_rate=0.2)
-    async with GrobidPool(settings(world, attempts=20)) as patient:
+    async with GrobidPool(with_(quick, attempts=20)) as patient:
         assert await titles(patient, PDFS) == TITLES
 
 
@@ -168,10 +203,12 @@ async def test_entity_bomb_for_an_answer_is_refused_unexpanded(world: OutsideWor
     assert refused.value.cause == "markup"
 
 
-async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_back(world: OutsideWorld) -> None:
+async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_back(
+    world: OutsideWorld, quick: GrobidSettings
+) -> None:
     for name in NAMES:
         world.configure(name, dead=True)
-    async with GrobidPool(settings(world, outage_seconds=0.3, attempts=10)) as pool:
+    async with GrobidPool(with_(quick, outage_seconds=0.3, attempts=10)) as pool:
         assert await pool.version() is None
         assert not any((await pool.alive()).values())
         outcomes = await asyncio.gather(*(pool.parse(pdf, "paper", 60.0) for pdf in PDFS[:20]), return_exceptions=True)
@@ -183,10 +220,12 @@ async def test_all_servers_gone_is_said_after_the_outage_and_they_are_used_when_
         assert await pool.version() == "0.9.1"
 
 
-async def test_document_that_outlasts_its_deadline_gives_its_slot_back(world: OutsideWorld) -> None:
+async def test_document_that_outlasts_its_deadline_gives_its_slot_back(
+    world: OutsideWorld, quick: GrobidSettings
+) -> None:
     for name in NAMES:
         world.configure(name, parse_mean=30.0)
-    async with GrobidPool(settings(world, slots=1)) as pool:
+    async with GrobidPool(with_(quick, slots=1)) as pool:
         late = [pool.parse(pdf, "paper", 0.5) for pdf in PDFS[:9]]
         outcomes = await asyncio.gather(*late, return_exceptions=True)
         assert all(isinstance(one, ParserUnavailable) for one in outcomes)
@@ -207,9 +246,52 @@ async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, po
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await until_no_thread_is_left()
     for name in NAMES:
         world.configure(name, parse_mean=0.0)
     assert await titles(pool, PDFS) == TITLES
+
+
+async def test_both_clients_send_the_same_form() -> None:
+    received: list[dict[str, object]] = []
+
+    async def note(request: web.Request) -> web.Response:
+        form = await request.post()
+        pdf = form["input"]
+        assert isinstance(pdf, web.FileField)
+        texts = {name: value for name, value in form.items() if isinstance(value, str)}
+        sent = (pdf.filename, pdf.content_type, pdf.file.read())
+        received.append({"accept": request.headers["Accept"], "input": sent, **texts})
+        return web.Response(status=204)
+
+    application = web.Application()
+    application.router.add_post("/behind/api/processFulltextDocument", note)
+    async with TestServer(application) as server:
+        url = str(server.make_url("/behind"))
+        for client in CLIENTS:
+            async with GrobidPool(GrobidSettings(urls=(url,), client=client)) as pool:
+                with pytest.raises(Unreadable, match="found nothing"):
+                    await pool.parse(PDFS[0], "paper", 30.0)
+    assert received[0] == received[1]
+    assert received[0]["includeRawCitations"] == "1"
+    assert received[0]["consolidateHeader"] == "0"
+
+
+def test_grobids_own_client_leaves_the_logging_of_the_process_alone() -> None:
+    """It sets logging up when it is imported."""
+    program = (
+        "import asyncio, logging\n"
+        "from workers.full_texts import GrobidSettings\n"
+        "from workers.full_texts.grobid_pool import GrobidPool\n"
+        "async def main():\n"
+        "    async with GrobidPool(GrobidSettings(urls='http://127.0.0.1:9', client='grobid-client-python')):\n"
+        "        pass\n"
+        "asyncio.run(main())\n"
+        "import grobid_client.grobid_client\n"
+        "print(logging.root.handlers, logging.root.level)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == (f"[] {logging.WARNING}\n", "")
 
 
 def test_pool_without_servers_is_a_wrong_setting() -> None:

@@ -12,7 +12,7 @@ import pytest
 from assayer.errors import ConfigurationError
 from tests.contract.reranking_model import LONGEST, Kind, small_model
 from workers.reranking import RerankerSettings
-from workers.reranking.reranker import CrossEncoderReranker
+from workers.reranking.reranker import LocalReranker
 
 QUERY = "Do bees pollinate orchards in spring?"
 TEXTS = (
@@ -30,13 +30,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["float32", "bfloat16"])
-def reranker(folder: Path, request: pytest.FixtureRequest) -> Iterator[CrossEncoderReranker]:
-    found = CrossEncoderReranker(RerankerSettings(model=str(folder), precision=request.param))
+def reranker(folder: Path, request: pytest.FixtureRequest) -> Iterator[LocalReranker]:
+    found = LocalReranker(RerankerSettings(model=str(folder), precision=request.param))
     yield found
     found.close()
 
 
-async def test_scores_are_one_a_text_between_zero_and_one(reranker: CrossEncoderReranker) -> None:
+async def test_scores_are_one_a_text_between_zero_and_one(reranker: LocalReranker) -> None:
     scores = await reranker.score(QUERY, TEXTS)
     assert len(scores) == len(TEXTS)
     assert all(0 <= score <= 1 for score in scores)
@@ -47,7 +47,7 @@ async def test_scores_are_one_a_text_between_zero_and_one(reranker: CrossEncoder
 @pytest.mark.parametrize("kind", ["xlm-roberta", "bert"])
 async def test_scores_in_bfloat16_tell_more_texts_apart_than_its_numbers_do(tmp_path: Path, kind: Kind) -> None:
     model = str(small_model(tmp_path, kind=kind))
-    with closing(CrossEncoderReranker(RerankerSettings(model=model, precision="bfloat16", device="cpu"))) as coarse:
+    with closing(LocalReranker(RerankerSettings(model=model, precision="bfloat16", device="cpu"))) as coarse:
         scores = await coarse.score(QUERY, [f"reviewers read ideas {number}" for number in range(200)])
     assert len(set(scores)) == 200
 
@@ -55,14 +55,14 @@ async def test_scores_in_bfloat16_tell_more_texts_apart_than_its_numbers_do(tmp_
 async def test_scores_are_those_that_sentence_transformers_computes_from_the_same_folder(folder: Path) -> None:
     from sentence_transformers import CrossEncoder
 
-    exact = CrossEncoderReranker(RerankerSettings(model=str(folder), precision="float32", device="cpu"))
+    exact = LocalReranker(RerankerSettings(model=str(folder), precision="float32", device="cpu"))
     scores = await exact.score(QUERY, TEXTS)
     exact.close()
     theirs = CrossEncoder(str(folder), device="cpu", max_length=LONGEST)
     assert scores == pytest.approx(theirs.predict([(QUERY, text) for text in TEXTS]).tolist(), abs=1e-5)
 
 
-async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: CrossEncoderReranker) -> None:
+async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: LocalReranker) -> None:
     texts = [f"{TEXTS[number % 2]} {'and in ' * (number % 50)}{number}" for number in range(80)]
     together = list(await reranker.score(QUERY, texts))
     alone = [score for text in texts[::9] for score in await reranker.score(QUERY, [text])]
@@ -71,14 +71,14 @@ async def test_score_of_a_pair_does_not_depend_on_its_company(reranker: CrossEnc
     assert together == turned
 
 
-async def test_many_ideas_at_once_get_each_their_own_scores(reranker: CrossEncoderReranker) -> None:
+async def test_many_ideas_at_once_get_each_their_own_scores(reranker: LocalReranker) -> None:
     queries = [f"question {number} of reviewers" for number in range(20)]
     answers = await asyncio.gather(*(reranker.score(query, TEXTS[:2]) for query in queries))
     assert [list(one) for one in answers] == [list(await reranker.score(query, TEXTS[:2])) for query in queries]
 
 
 async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path) -> None:
-    narrow = CrossEncoderReranker(RerankerSettings(model=str(folder)))
+    narrow = LocalReranker(RerankerSettings(model=str(folder)))
     gone = asyncio.ensure_future(narrow.score(QUERY, TEXTS))
     stays = asyncio.ensure_future(narrow.score(QUERY, TEXTS[:1]))
     await asyncio.sleep(0)
@@ -88,13 +88,13 @@ async def test_a_caller_who_is_cancelled_leaves_room_for_the_others(folder: Path
 
 
 async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> None:
-    two = CrossEncoderReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
+    two = LocalReranker(RerankerSettings(model=str(small_model(tmp_path / "two", outputs=2))))
     with pytest.raises(ConfigurationError, match="it has 2 outputs, and one is needed"):
         await two.score(QUERY, TEXTS)
     two.close()
     with pytest.raises(ConfigurationError, match="There is no folder"):
-        CrossEncoderReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
-    empty = CrossEncoderReranker(RerankerSettings(model=str(tmp_path)))
+        LocalReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
+    empty = LocalReranker(RerankerSettings(model=str(tmp_path)))
     with pytest.raises(ConfigurationError, match="could not be loaded"):
         await empty.score(QUERY, TEXTS)
     empty.close()
@@ -102,10 +102,10 @@ async def test_what_is_no_reranking_model_is_refused_by_name(tmp_path: Path) -> 
 
 def test_the_name_says_what_changes_scores() -> None:
     usual, longer = RerankerSettings(model="some/model"), RerankerSettings(model="some/model", max_tokens=1024)
-    assert CrossEncoderReranker(usual).name == "some/model"
-    assert CrossEncoderReranker(longer).name == "some/model tokens=1024"
+    assert LocalReranker(usual).name == "some/model"
+    assert LocalReranker(longer).name == "some/model tokens=1024"
     with pytest.raises(ConfigurationError, match="ASSAYER_RERANKER__MODEL"):
-        CrossEncoderReranker(RerankerSettings())
+        LocalReranker(RerankerSettings())
 
 
 def test_importing_the_reranker_imports_no_torch() -> None:

@@ -27,6 +27,7 @@ TABLES = {
     "batches",
     "conflicts",
     "deliveries",
+    "document_files",
     "erased_runs",
     "evaluations",
     "events",
@@ -73,10 +74,13 @@ def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
 async def tables(url: str) -> set[str]:
     connection = await asyncpg.connect(url)
     try:
-        rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        rows = await connection.fetch("""
+            SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+                AND NOT relispartition
+        """)
     finally:
         await connection.close()
-    return {row["tablename"] for row in rows}
+    return {row["relname"] for row in rows}
 
 
 async def migrate(url: str) -> None:

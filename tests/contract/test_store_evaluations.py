@@ -1,6 +1,7 @@
 """Reports, the papers these cite, and the one place that tells how an evaluation stands."""
 
 import asyncio
+from pathlib import Path
 
 import asyncpg
 from pydantic import SecretStr
@@ -87,7 +88,7 @@ async def test_papers_unknown_ids_are_missing_from_the_answer(database: Database
 
 
 async def test_evaluation_has_one_state_after_a_cancel_a_dead_letter_and_a_take_over(
-    database: Database, database_url: str
+    database: Database, database_url: str, tmp_path: Path
 ) -> None:
     await tenant(database, CUSTOMER)
     queue, evaluations = Queue(database, QueueSettings(max_failures=1)), PgReports(database)
@@ -111,7 +112,8 @@ async def test_evaluation_has_one_state_after_a_cancel_a_dead_letter_and_a_take_
     assert not await queue.leases.finish(leases["taken"], JobVerdict(state="done", run_id=runs["taken"]))
     assert await queue.leases.give_back(leases["cancelled"], "It failed.", attempt_failed=True) is None
 
-    found = await read(database_url, [Accepted(tenant=CUSTOMER, key=name, job=name) for name in runs])
+    accepted = [Accepted(tenant=CUSTOMER, key=name, job=name) for name in runs]
+    found = await read(database_url, accepted, [], tmp_path)
     assert found.violations == []
     assert found.states == {"cancelled": 1, "dead": 1, "done": 1}
     assert [await evaluations.get(run) is not None for run in runs.values()] == [False, False, True]

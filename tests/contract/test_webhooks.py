@@ -165,6 +165,18 @@ async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
     assert await owed(store, THEIRS, "wh_1") == []
 
 
+async def test_what_is_suspicious_in_a_text_is_told_with_the_end_of_its_job(
+    database: Database, store: Watched, there: Receiver
+) -> None:
+    await hook(store, there.url)
+    await job(database, "ev_1")
+    await database.execute("UPDATE jobs SET flags = '{hidden_text,suspected_injection}' WHERE id = 'ev_1'")
+    async with delivering(store):
+        await end(database, "ev_1")
+        (message,) = await there.received(1)
+    assert message.payload["data"]["flags"] == ["hidden_text", "suspected_injection"]
+
+
 @pytest.mark.parametrize(("kind", "state"), [("comparison", "dead"), ("ranking", "cancelled"), ("evaluation", "done")])
 async def test_every_kind_of_job_and_every_end_is_told(
     database: Database, store: PgWebhooks, kind: str, state: str

@@ -1,5 +1,7 @@
 """`assayer doctor`: what is configured, what answers and what is missing, in plain words."""
 
+from importlib.metadata import version
+
 import pytest
 
 from benchmarks.simulator.outside.process import OutsideWorld
@@ -33,6 +35,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
         "data directory",
         "database",
         "corpus",
+        "FAISS",
         "language model",
         "webhooks",
         *SERVICES,
@@ -70,6 +73,7 @@ def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None
         ended = program.asking(simulated).run("doctor")
         found = _findings(ended)
     assert ended.code == 0
+    assert found["FAISS"] == ("ok", f"faiss-cpu {version('faiss-cpu')}, searches on the CPU.")
     assert found["language model"] == ("ok", f"simulated at {simulated.base_url} answers.")
     assert found["corpus"][0] == "ok"
     assert "84 papers" in found["corpus"][1]
@@ -78,13 +82,17 @@ def test_endpoint_that_answers_is_named_with_its_model(program: Program) -> None
 def test_everything_that_is_broken_is_told_at_once(program: Program) -> None:
     with Simulator(latency_mean=0, api_key="sk-right") as simulated:
         ended = (
-            program.asking(simulated).having(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9").run("doctor")
+            program.asking(simulated)
+            .having(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9", CORPUS__DEVICE="cuda")
+            .run("doctor")
         )
         found = _findings(ended)
     assert ended.code == 1
     assert found["database"][0] == "ok"
     assert found["corpus"][0] == "broken"
     assert "ASSAYER_EMBEDDER__MODEL" in found["corpus"][1]
+    assert found["FAISS"][0] == "broken"
+    assert "pip install 'assayer[gpu]'" in found["FAISS"][1]
     assert found["language model"] == (
         "broken",
         f"The LLM endpoint {simulated.base_url} refuses the API key (401). "

@@ -20,12 +20,12 @@ from assayer.methods.innoeval.schemas import (
     GroundedPart,
     GroundingQuestion,
     Groundings,
-    PartQueries,
     RefinedQuery,
     Refinement,
     RefinementQuestion,
     SearchQueries,
     SearchQueriesQuestion,
+    queries_for,
     refinement_within,
 )
 from assayer.models import (
@@ -197,18 +197,17 @@ def extraction(question: BaseModel) -> Extraction:
 
 def queries(question: BaseModel) -> SearchQueries:
     assert isinstance(question, SearchQueriesQuestion)
-    return SearchQueries(
-        queries=[
-            PartQueries(
-                part=part.label,
-                literature=[f"quotes {part.name}", f"sources {part.name}"],
-                web=[f"checking quotes {part.name}"],
-                code=[f"quote checker {part.name}"],
-                data=[f"quotes {part.name}"],
-            )
-            for part in question.parts
-        ]
-    )
+    asked = {
+        "literature": ["quotes {}", "sources {}"],
+        "web": ["checking quotes {}"],
+        "code": ["quote checker {}"],
+        "data": ["quotes {}"],
+    }
+    entries = [
+        {"part": part.label, **{kind: [one.format(part.name) for one in asked[kind]] for kind in question.kinds}}
+        for part in question.parts
+    ]
+    return queries_for(question.kinds).model_validate({"queries": entries})
 
 
 def relevance(question: BaseModel) -> EvidenceRelevances:

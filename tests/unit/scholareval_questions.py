@@ -70,7 +70,7 @@ COMPARED = ComparedPaper(
     label="P1",
     title="Checking claims, part 1",
     year=2021,
-    verdict="overlaps",
+    verdict="paper_has_part",
     reason="Checks claims, not quotes.",
     quote="",
 )

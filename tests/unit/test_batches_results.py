@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
 
-from assayer.models import Absent, Report
+from assayer.models import Absent, IdeaId, RepeatedIdea, Report
 from orchestrator.batches.results import (
     ResultLine,
     as_csv,
@@ -25,6 +25,7 @@ from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
 from tests.unit.reports_fixture import full_report
+from tests.unit.test_reports_verdict import VERDICT, report_with
 
 NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 SPENT = Problem(type="budget-exhausted", title="The budget is spent", detail="=It cost too much,\nby far.")
@@ -136,6 +137,19 @@ def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> No
     assert first[columns["score_soundness"]].data_type == "n"
     assert second[columns["score_soundness"]].value is None
     assert (sheet.freeze_panes, sheet.auto_filter.ref is not None) == ("A2", True)
+
+
+def test_a_row_whose_idea_repeats_a_labelled_one_names_it() -> None:
+    repeats = RepeatedIdea(
+        kind="paraphrase", idea=IdeaId("bees"), title="=Reading by bees", url="", share=0.9, pairs=()
+    )
+    alone = report_with(VERDICT.model_copy(update={"repeats": None}))
+    again = report_with(VERDICT.model_copy(update={"repeats": repeats}))
+    unknown = report_with(VERDICT)
+    rows = [flat_result(row(number, "done", report)) for number, report in enumerate((again, alone, unknown), 1)]
+    assert [one.repeats for one in rows] == ["paraphrase of =Reading by bees", None, None]
+    first, *_ = csv.DictReader(io.StringIO(as_csv(rows).removeprefix("\ufeff")))
+    assert first["repeats"] == "paraphrase of =Reading by bees"
 
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:

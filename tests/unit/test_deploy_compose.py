@@ -1,36 +1,140 @@
 """The compose file, as far as it can be checked without Docker."""
 
+import json
 import re
 import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
 import yaml
 
+from cluster.cli.main import COMMANDS
+from cluster.settings import Settings
+from cluster.settings_loading import variable_names
+
 ROOT = Path(__file__).parents[2]
-SERVICES = ("postgres", "grobid")
+DEPLOY = ROOT / "deploy"
+SERVICES = ("postgres", "grobid", "assayer", "prometheus", "grafana")
+OURS = "assayer:0.1.0"
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text("utf-8"))
+    return found
 
 
 @pytest.fixture(scope="module")
 def services() -> dict[str, Any]:
-    compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
-    found: dict[str, Any] = compose["services"]
+    found: dict[str, Any] = read("compose.yaml")["services"]
     return found
 
 
-def test_it_starts_what_assayer_needs(services: dict[str, Any]) -> None:
-    assert set(services) == set(SERVICES)
+def test_it_starts_what_assayer_needs_and_by_profile_assayer_and_its_figures(services: dict[str, Any]) -> None:
+    profiles = {name: set(one.get("profiles", ())) for name, one in services.items()}
+    assert profiles == {
+        "postgres": set(),
+        "grobid": set(),
+        "assayer": {"service", "monitoring"},
+        "prometheus": {"monitoring"},
+        "grafana": {"monitoring"},
+    }
+
+
+def test_what_one_part_says_of_another_is_so(services: dict[str, Any]) -> None:
+    whole = read("compose.yaml")
+    used: dict[str, set[str]] = {"volumes": set(), "secrets": set()}
+    for service in services.values():
+        for needed, on in service.get("depends_on", {}).items():
+            assert on == {"condition": "service_healthy"}
+            assert "healthcheck" in services[needed]
+        used["secrets"] |= set(service.get("secrets", ()))
+        for volume in service.get("volumes", ()):
+            source, _, _ = volume.partition(":")
+            if source.startswith("."):
+                assert (DEPLOY / source).exists(), source
+                assert volume.endswith(":ro")
+            else:
+                used["volumes"].add(source)
+    assert {kind: set(whole[kind]) for kind in used} == used
+
+
+def test_service_is_the_image_of_this_repository_confined_and_set_as_it_understands(services: dict[str, Any]) -> None:
+    ours = services["assayer"]
+    assert ours["image"] == OURS
+    assert (DEPLOY / ours["build"]["context"] / ours["build"]["dockerfile"]) == DEPLOY / ".." / "deploy" / "Dockerfile"
+    assert (ours["read_only"], ours["cap_drop"]) == (True, ["ALL"])
+    assert ours["environment"]["HOME"].startswith(*ours["tmpfs"])
+    program, command, *arguments = ours["command"]
+    assert (program, command) == ("assayer", "serve")
+    (listed,) = (one for one in COMMANDS if one.name == command)
+    assert listed.command().make_context(command, arguments).params["host"] == "0.0.0.0"
+    known = set(variable_names(Settings, "ASSAYER_"))
+    changed = read("compose.gpu.yaml")["services"]["assayer"]["environment"]
+    assert {name for name in (*ours["environment"], *changed) if name.startswith("ASSAYER_")} <= known
+    assert ours["environment"]["ASSAYER_HOME"] == ours["volumes"][0].partition(":")[2]
+    assert "/data" in (DEPLOY / "Dockerfile").read_text("utf-8")
+
+
+def test_with_gpus_it_is_the_other_variant_of_the_image(services: dict[str, Any]) -> None:
+    (over,) = read("compose.gpu.yaml")["services"].items()
+    assert over[0] == "assayer"
+    assert over[1]["image"] == f"{OURS}-cuda"
+    arguments = over[1]["build"]["args"]
+    assert arguments["VARIANT"] == "cuda"
+    default = _default(arguments["TORCH"], "TORCH")
+    assert f"ARG TORCH={default}\n" in (DEPLOY / "Dockerfile").read_text("utf-8")
+    (device,) = over[1]["deploy"]["resources"]["reservations"]["devices"]
+    assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
+    assert over[1]["environment"] == {"ASSAYER_CORPUS__DEVICE": "cuda"}
+
+
+def test_prometheus_asks_as_beside_the_service_but_where_it_is_here(services: dict[str, Any]) -> None:
+    beside, here = read("prometheus/prometheus.yaml"), read("prometheus/compose.yaml")
+    (one,) = beside["scrape_configs"]
+    one["authorization"] = {"credentials_file": f"/run/secrets/{services['prometheus']['secrets'][0]}"}
+    one["static_configs"] = [{"targets": ["assayer:8765"]}]
+    assert here == beside
+
+
+def test_grafana_finds_its_dashboard_and_its_figures(services: dict[str, Any]) -> None:
+    (source,) = read("grafana/provisioning/datasources/prometheus.yaml")["datasources"]
+    port = services["prometheus"]["ports"][0].rpartition(":")[2]
+    assert source["url"] == f"http://prometheus:{port}"
+    dashboard = json.loads((DEPLOY / "grafana" / "assayer.json").read_text("utf-8"))
+    assert [one["query"] for one in dashboard["templating"]["list"] if one["type"] == "datasource"] == [source["type"]]
+    (provider,) = read("grafana/provisioning/dashboards/assayer.yaml")["providers"]
+    mounted = [one.split(":")[1] for one in services["grafana"]["volumes"]]
+    home = services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert home in mounted
+    assert str(Path(home).parent) == provider["options"]["path"]
+
+
+def test_keys_of_the_machine_stay_out_of_repository_and_image() -> None:
+    (own,) = (one["path"] for one in read("compose.yaml")["services"]["assayer"]["env_file"])
+    assert f"/deploy/{own}" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    first, *allowed = [
+        line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if not line.startswith("#")
+    ]
+    assert first == "*"
+    taken = {line.removeprefix("!") for line in allowed if line.startswith("!")}
+    copied = {
+        one
+        for line in re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text("utf-8"))
+        for one in line.split()
+    }
+    assert {one for one in copied if not any(PurePath(one).match(pattern) for pattern in taken)} == set()
+    assert not any(PurePath(f"deploy/{own}").match(pattern) for pattern in taken)
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_service_is_pinned_limited_restarted_and_looked_after(services: dict[str, Any], name: str) -> None:
     service = services[name]
-    assert re.fullmatch(r"[a-z/]+:\d+\.\d+(?:\.\d+)?-[a-z]+", service["image"])
+    assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+(?:\.\d+)?(-[a-z]+)?", service["image"])
     assert service["mem_limit"]
     assert service["restart"] == "unless-stopped"
     check = service["healthcheck"]

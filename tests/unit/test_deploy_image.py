@@ -1,21 +1,68 @@
-"""The image: every package and extra of the project is in it."""
+"""The image: every package and extra of the project is in it, in both variants, and no more than that."""
 
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
+TEXT = (DEPLOY / "Dockerfile").read_text("utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+VARIANTS = ("cpu", "cuda")
+STAGES = {
+    name or "image": (base, body)
+    for base, name, body in re.findall(r"(?ms)^FROM (\S+)(?: AS (\S+))?\n(.*?)(?=^FROM |\Z)", TEXT)
+}
+"""What each is made from, and its steps."""
+
+
+def lineage(stage: str, variant: str) -> list[str]:
+    """The stage and those that it is made from, the last an image of others."""
+    if stage not in STAGES:
+        return [stage]
+    return [stage, *lineage(STAGES[stage][0].replace("${VARIANT}", variant), variant)]
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    text = (DEPLOY / "Dockerfile").read_text("utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    extras = set(project["project"]["optional-dependencies"]) - {"dev", "rl"}  # policies are trained elsewhere
+    # Policies are trained elsewhere; local and gpu are models with one of FAISS's builds, which the variants have.
+    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev", "rl", "local", "gpu"}
     (named,) = re.findall(r'(?m)^extras="(.+)"$', (DEPLOY / "lock.sh").read_text("utf-8"))
     assert set(named.split()) == extras
-    found = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    found = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
     packages = {one.removesuffix("*") for one in found} | {"client"}
-    assert set(re.findall(r"^COPY (\w+) \1$", text, re.M)) == packages
-    for copied in re.findall(r"^COPY (.+) \./$", text, re.M)[0].split():
-        assert (ROOT / copied).is_file()
+    assert set(re.findall(r"^COPY (\w+) \1$", STAGES["packages"][1], re.M)) == packages
+    for copied in re.findall(r"^COPY (.+) \./$", TEXT, re.M):
+        assert all((ROOT / one).is_file() for one in copied.split())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variant_is_made_of_its_own_stages_on_one_pinned_image(variant: str) -> None:
+    for stage in ("packages", "image"):
+        *own, (base) = lineage(stage, variant)
+        assert re.fullmatch(r"python:3\.13-slim-\w+", base)
+        assert any(one.endswith(f"-{variant}") for one in own)
+    others = {one for one in VARIANTS if one != variant}
+    assert not [one for one in lineage("packages", variant) if one.rpartition("-")[2] in others]
+
+
+def test_every_stage_is_used() -> None:
+    used = {stage for variant in VARIANTS for name in ("packages", "image") for stage in lineage(name, variant)}
+    assert STAGES.keys() <= used
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variant_installs_what_is_locked_and_nothing_else(variant: str) -> None:
+    install = STAGES[f"packages-{variant}"][1]
+    assert f"--no-deps --require-hashes -r requirements.lock -r requirements-{variant}.lock" in install
+    assert install.count("pip install") == 2, "torch with CUDA's libraries, and what is locked"
+    assert "pip install --no-cache-dir --no-deps ./client . && pip check" in STAGES["packages"][1]
+
+
+def test_image_holds_no_sources_and_runs_as_nobody_in_particular() -> None:
+    base, steps = STAGES["image"]
+    assert base == "system-${VARIANT}"
+    assert re.findall(r"(?m)^COPY .*$", steps) == ["COPY --from=packages /opt/assayer /opt/assayer"]
+    assert re.findall(r"(?m)^USER (\w+)$", steps) == ["assayer"]
+    assert "useradd --uid 10001" in STAGES["system-cpu"][1]

@@ -1,48 +1,76 @@
-"""The image's lockfile: every package that the product asks for, in a version that it accepts, with hashes."""
+"""The image's locks: every package that the product asks for, in a version that it accepts, with hashes."""
 
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-LOCK = (ROOT / "deploy" / "requirements.lock").read_text()
-PINNED = {
-    canonicalize_name(name): version
-    for name, version in re.findall(r"(?m)^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==([^ ;\\]+)", LOCK)
-}
-EXTRAS = ("local", "gnn", "web", "service", "pdf", "tables", "otel", "ingest", "mcp")
+EXTRAS = (
+    "models",
+    "bge",
+    "gnn",
+    "web",
+    "service",
+    "pdf",
+    "tables",
+    "otel",
+    "ingest",
+    "mcp",
+    "object-storage",
+    "grobid",
+)
 ELSEWHERE = {"torch", "assayer", "assayer-client"}
 """Chosen when the image is made, or of this repository."""
+VARIANTS = {"cpu": "local", "cuda": "gpu"}
+"""Of the image, and the extra of which each is the installation."""
 
 
-def _wanted() -> list[Requirement]:
+def _lock(name: str) -> str:
+    return (ROOT / "deploy" / name).read_text()
+
+
+def _pinned(lock: str) -> dict[str, str]:
+    found = re.findall(r"(?m)^([A-Za-z0-9._-]+)(?:\[[a-z0-9,-]+\])?==([^ ;\\]+)", lock)
+    return {canonicalize_name(name): version for name, version in found}
+
+
+COMMON = _pinned(_lock("requirements.lock"))
+
+
+def _wanted(variant: str) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
+    extras = [line for extra in (*EXTRAS, VARIANTS[variant]) for line in project["optional-dependencies"][extra]]
     wanted = [Requirement(line) for line in (*project["dependencies"], *extras)]
     return [one for one in wanted if canonicalize_name(one.name) not in ELSEWHERE]
 
 
-def test_every_package_is_pinned_in_a_version_that_the_project_accepts() -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_package_is_pinned_in_a_version_that_the_project_accepts(variant: str) -> None:
+    pinned = COMMON | _pinned(_lock(f"requirements-{variant}.lock"))
     wrong = [
         str(one)
-        for one in _wanted()
-        if not one.specifier.contains(PINNED.get(canonicalize_name(one.name), ""), prereleases=True)
+        for one in _wanted(variant)
+        if not one.specifier.contains(pinned.get(canonicalize_name(one.name), ""), prereleases=True)
     ]
     assert not wrong, "renew it with: sh deploy/lock.sh"
 
 
-def test_every_package_has_hashes_and_no_place_to_be_fetched_from() -> None:
-    entries = re.split(r"(?m)^(?=[A-Za-z0-9])", LOCK)[1:]
-    assert len(entries) == len(PINNED)
+@pytest.mark.parametrize("name", ["requirements.lock", *(f"requirements-{variant}.lock" for variant in VARIANTS)])
+def test_every_package_has_hashes_and_no_place_to_be_fetched_from(name: str) -> None:
+    lock = _lock(name)
+    entries, pinned = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:], _pinned(lock)
+    assert len(entries) == len(pinned) > 0
     assert all("--hash=sha256:" in entry for entry in entries)
-    assert "://" not in LOCK
-    assert not ELSEWHERE & PINNED.keys()
+    assert "://" not in lock
+    assert not ELSEWHERE & pinned.keys()
 
 
-def test_image_installs_what_is_locked_and_nothing_else() -> None:
-    image = (ROOT / "deploy" / "Dockerfile").read_text()
-    assert "--no-deps --require-hashes -r requirements.lock" in image
-    assert "pip install --no-cache-dir --no-deps ./client ." in image
+def test_builds_of_faiss_are_of_one_version_and_each_variant_has_one() -> None:
+    builds = [_pinned(_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
+    assert [list(one) for one in builds] == [["faiss-cpu"], ["faiss-gpu"]]
+    assert len({version for one in builds for version in one.values()}) == 1
+    assert not [name for name in COMMON if name.startswith("faiss")]

@@ -1,4 +1,5 @@
 import pytest
+from pydantic import ValidationError
 
 from workers.embedding.model_profiles import EMBEDDING_PROFILES, AdapterNames, EmbeddingProfile, adapters_of
 from workers.embedding.settings import EmbedderSettings
@@ -31,6 +32,13 @@ def test_another_model_is_left_to_its_own_configuration() -> None:
 )
 def test_name_says_what_is_set_otherwise_than_usual_if_it_changes_vectors(changed: EmbedderSettings, name: str) -> None:
     assert changed.name == name
+
+
+def test_flag_embedding_needs_a_model_of_its_kind_named() -> None:
+    with pytest.raises(ValidationError, match="name BAAI/bge-m3"):
+        EmbedderSettings(library="FlagEmbedding")
+    chosen = EmbedderSettings(library="FlagEmbedding", model="BAAI/bge-m3")
+    assert chosen.name == EmbedderSettings(model="BAAI/bge-m3").name == "BAAI/bge-m3"
 
 
 def test_every_known_model_is_known_whole() -> None:

@@ -108,3 +108,19 @@ def test_an_address_is_kept_in_words_of_the_source_and_nowhere_else() -> None:
     assert invented is not None
     assert (found.state, found.words) == ("verified", words)
     assert "https" not in invented.words
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("It reaches 71.3% accuracy.", False),
+        ("Code is at https://github.com/who/what", False),
+        ("We show that $O(n)$", False),
+        ("读者的准确率很高。", False),
+        ("", False),
+        ("We are interested in minimizing the", True),
+        ("where $n$ is the number of votes and", True),
+    ],
+)
+def test_a_text_that_ends_in_the_middle_of_a_sentence_breaks_off(text: str, broken: bool) -> None:
+    assert SHOWN.model_copy(update={"text": text}).breaks_off is broken

@@ -6,6 +6,7 @@ import pytest
 
 from assayer.errors import AssayerError, InputError
 from benchmarks.fuzzing.child import Readers
+from benchmarks.fuzzing.growth import Growth
 from benchmarks.fuzzing.hunting import Found, Hunt, Limits
 
 
@@ -50,3 +51,12 @@ def test_reader_that_hangs_is_killed_and_the_next_ones_have_their_turn(found: di
 def test_refusal_is_no_crash(found: dict[str, Found]) -> None:
     assert found["refuses"].crashes == {}
     assert found["reads"] == Found(cases=8, slowest=found["reads"].slowest)
+
+
+@pytest.mark.parametrize(
+    ("half", "whole", "too_much"), [(0.1, 0.2, False), (0.1, 0.24, False), (0.1, 0.4, True), (0.001, 0.02, False)]
+)
+def test_time_that_more_than_doubles_with_the_text_is_too_much_where_it_can_be_told(
+    half: float, whole: float, too_much: bool
+) -> None:
+    assert Growth("a", half, whole).is_too_much == too_much

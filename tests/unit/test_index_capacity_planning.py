@@ -78,6 +78,7 @@ def test_figures_are_what_their_formulas_say() -> None:
     assert building["Embedding"].formula == "200,000,000 texts × 0.001 s / 4 machines"
     assert building["Price"].value == pytest.approx(building["In all"].value * 4 * 2)
     assert values(found.disk)["Vectors, half precision"] == 200_000_000 * 384 * 2
+    assert values(found.memory)["On GPUs, if searched there"] == 200_000_000 * 384 * 2
     assert all(figure.formula for part in found for figure in part)
 
 

@@ -16,9 +16,9 @@ from assayer.methods.innoeval.schemas import (
     GroundedPart,
     GroundingQuestion,
     Groundings,
-    PartQueries,
     SearchQueries,
     SearchQueriesQuestion,
+    queries_for,
 )
 from assayer.models import Absent, WebResult, Window
 from assayer.plan_review.task import FLAWS, FoundFlaw, FoundFlaws
@@ -266,14 +266,12 @@ async def test_queries_of_web_and_code_are_rationed_and_every_part_has_its_first
 
     def many(question: BaseModel) -> SearchQueries:
         assert isinstance(question, SearchQueriesQuestion)
-        return SearchQueries(
-            queries=[
-                PartQueries(
-                    part=one.label, literature=[one.name], web=[f"{one.name} a", f"{one.name} b"], code=[], data=[]
-                )
-                for one in question.parts
-            ]
-        )
+        found = {kind: list[str]() for kind in question.kinds}
+        entries = [
+            {"part": one.label, **found, "literature": [one.name], "web": [f"{one.name} a", f"{one.name} b"]}
+            for one in question.parts
+        ]
+        return queries_for(question.kinds).model_validate({"queries": entries})
 
     web = Counting()
     backends = replace(twin_backends({"innoeval.queries": many})[0], web=web)

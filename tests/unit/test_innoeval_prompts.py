@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from assayer.llm import Task
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.schemas import (
+    EarlierQuery,
     ExtractionQuestion,
     GroundedFind,
     GroundedPart,
@@ -79,9 +80,37 @@ def test_simulated_queries_are_words_to_search_for() -> None:
 
 def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
     question = SearchQueriesQuestion(digest=DIGEST, parts=PARTS, kinds=("literature",))
-    text = tasks.QUERIES.messages(question)[1].content
-    assert "the web is not searched here" in text
-    assert "code is not searched here" in text
+    task = tasks.queries_task(question.kinds)
+    text = task.messages(question)[1].content
+    assert not any(f"`{kind}`" in text for kind in ("web", "code", "data"))
+    (entry,) = (one for name, one in task.schema["$defs"].items() if name == "PartQueries")
+    assert set(entry["properties"]) == {"part", "literature"}
+    answer = task.output.model_validate({"queries": [{"part": "S1", "literature": ["wrong quotes found"]}]})
+    assert (answer.queries[0].web, answer.queries[0].code, answer.queries[0].data) == ([], [], [])
+    full = tasks.queries_task(("literature", "web", "code", "data")).schema["$defs"]["PartQueries"]
+    assert set(full["properties"]) == {"part", "literature", "web", "code", "data"}
+
+
+def test_refinement_shows_what_earlier_rounds_asked() -> None:
+    earlier = EarlierQuery(kind="literature", part="method 1", query="misquotation in peer review")
+    task = tasks.refinement_task(6)
+    shown = task.messages(REFINING.model_copy(update={"earlier": (earlier,)}))[1].content
+    assert "literature, for method 1: misquotation in peer review" in shown
+    assert "# Queries of earlier rounds" not in task.messages(REFINING)[1].content
+
+
+def test_a_find_may_speak_for_one_claim_of_a_part_and_against_another() -> None:
+    both = [GroundedPart(part="S1", quote="words", analysis="It.", stance=one) for one in ("supports", "contradicts")]
+    rest = [GroundedFind(label=find.label, groundings=[]) for find in FINDS[1:]]
+    answer = Groundings(finds=[GroundedFind(label="P1", groundings=both), *rest])
+    assert list(tasks.GROUNDING.check(GROUNDING, answer)) == []
+
+
+def test_code_is_spoken_of_only_where_there_is_some() -> None:
+    papers = tuple(find.model_copy(update={"kind": "literature"}) for find in FINDS)
+    without = tasks.GROUNDING.messages(GROUNDING.model_copy(update={"evidence": papers}))[1].content
+    assert "the code shows" in tasks.GROUNDING.messages(GROUNDING)[1].content
+    assert "the code shows" not in without
 
 
 def test_labels_that_were_not_given_are_complained_about() -> None:

@@ -39,7 +39,7 @@ def test_without_any_score_nothing_is_calculated() -> None:
     nothing = np.full((5, 3), NAN)
     assert isinstance(final_score(THREE, nothing), Absent)
     assert isinstance(score_interval(THREE, nothing), Absent)
-    assert isinstance(agreement(nothing), Absent)
+    assert isinstance(agreement(nothing, 2), Absent)
     assert isinstance(mean_score(THREE[0], [Absent(reason="lost.")]), Absent)
 
 
@@ -68,7 +68,7 @@ def test_agreement_is_krippendorffs_alpha_for_interval_data() -> None:
     values = matrix.T.flatten()
     expected = np.mean([(a - b) ** 2 for i, a in enumerate(values) for j, b in enumerate(values) if i != j])
     observed = np.mean([(a - b) ** 2 for a, b in matrix.T])
-    found = agreement(matrix)
+    found = agreement(matrix, 2)
     assert isinstance(found, Agreement)
     assert found.alpha == pytest.approx(1 - observed / expected, abs=1e-3)
     assert (found.reviewers, found.dimensions) == (2, 3)
@@ -77,15 +77,15 @@ def test_agreement_is_krippendorffs_alpha_for_interval_data() -> None:
 def test_agreement_is_that_of_krippendorffs_own_example_with_missing_values() -> None:
     rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
     matrix = np.array([[NAN if one == "." else float(one) for one in row] for row in rows])
-    found = agreement(matrix)
+    found = agreement(matrix, 2)
     assert isinstance(found, Agreement)
     assert found.alpha == 0.849
 
 
 def test_agreement_is_absent_where_it_means_nothing() -> None:
-    assert isinstance(agreement(np.array([[5.0, 6, 7]])), Absent)
-    assert isinstance(agreement(np.full((5, 5), 6.0)), Absent)
-    assert isinstance(agreement(np.array([[5.0, NAN], [NAN, 6.0]])), Absent)
+    assert isinstance(agreement(np.array([[5.0, 6, 7]]), 2), Absent)
+    assert isinstance(agreement(np.full((5, 5), 6.0), 2), Absent)
+    assert isinstance(agreement(np.array([[5.0, NAN], [NAN, 6.0]]), 2), Absent)
 
 
 @given(st.lists(st.lists(st.none() | st.floats(0, 10), min_size=3, max_size=3), min_size=1, max_size=6))
@@ -97,3 +97,12 @@ def test_the_final_score_lies_in_its_interval_and_on_its_scale(rows: list[list[f
         if isinstance(spread, ScoreInterval):
             assert 0 <= spread.low <= value.value + 0.01
             assert value.value - 0.01 <= spread.high <= 10
+
+
+def test_agreement_of_one_model_with_itself_is_said_to_tell_less() -> None:
+    matrix = np.array([[5.0, 6, 7], [4.0, 6, 8]])
+    alone, several = agreement(matrix, 1), agreement(matrix, 2)
+    assert isinstance(alone, Agreement)
+    assert isinstance(several, Agreement)
+    assert "not independent" in alone.basis
+    assert "not independent" not in several.basis

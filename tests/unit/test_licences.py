@@ -50,7 +50,14 @@ def _licence(distribution: metadata.Distribution) -> str:
     return (
         " ".join([str(known.get("license_expression", "")), *classifiers]).strip()
         or str(known.get("license", ""))[:200]
+        or _licence_text(distribution)
     )
+
+
+def _licence_text(distribution: metadata.Distribution) -> str:
+    """How the file begins that comes with what says nothing else."""
+    files = [one for one in distribution.files or [] if re.search(r"/licenses/LICENSE", str(one))]
+    return files[0].read_text("utf-8")[:200] if files else ""
 
 
 def _may_be_used(licence: str) -> bool:

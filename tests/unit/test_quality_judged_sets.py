@@ -12,6 +12,7 @@ from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.judged_sets.contenders import sampled
 from benchmarks.quality.judged_sets.coverage import judged_coverage
 from benchmarks.quality.judged_sets.judged import CUTS, JudgedItem, JudgedSet, lost_at, scored, spearman
+from benchmarks.quality.judged_sets.ordered import beyond_simple
 from benchmarks.quality.judged_sets.page import page, write_page
 from benchmarks.quality.judged_sets.part import set_figures
 from benchmarks.quality.judged_sets.reading import one_against_others
@@ -106,6 +107,26 @@ def test_rubrics_without_a_judgement_are_not_covered_and_are_counted() -> None:
     every, weaknesses = judged_coverage(rubrics, covered, ("a report", "ours"), 20)
     assert (every.value, every.unanswered, every.items) == (0.5, 1, 4)
     assert weaknesses.part.endswith("weakness")
+
+
+def test_pairs_are_held_against_length_and_words_on_the_same_pairs() -> None:
+    told = {
+        "the longer text": np.array([0.0, 0.0, 1.0, 0.0]),
+        "TF-IDF + logistic regression": np.array([1.0, 1.0, 1.0, 0.0]),
+        "another": np.array([1.0, 1.0, 1.0, 1.0]),
+        "asked about two": np.array([1.0, 1.0]),
+    }
+    found = {
+        (one.scorer, one.measure): one.value for one in beyond_simple(("innoeval", "pairs, easy"), "named", told, 20)
+    }
+    assert found == {
+        ("TF-IDF + logistic regression", f"named above {LONGER}"): 0.5,
+        ("another", f"named above {LONGER}"): 0.75,
+        ("the longer text", f"named above {WORDS}"): -0.5,
+        ("another", f"named above {WORDS}"): 0.25,
+    }
+    alone = list(beyond_simple(("a", "b"), "named", {"another": told["another"]}, 20, {LONGER: np.zeros(4)}))
+    assert [(one.scorer, one.value) for one in alone] == [("another", 1.0)]
 
 
 def _page(simulated: bool) -> tuple[list[str], list[Figure]]:

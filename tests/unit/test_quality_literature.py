@@ -7,9 +7,21 @@ import numpy as np
 import pytest
 
 from assayer.llm import Task
-from benchmarks.quality.rubrics import COVERAGE, CoverageAnswer, CoverageQuestion, Rubric, closest, read_rubrics
-from benchmarks.quality.scholarideas import coverage_report, proxy
+from assayer.models import Absent
+from assayer.text.sentences import sentences
+from benchmarks.quality.report_text import judgement_text, pieces
+from benchmarks.quality.rubrics import (
+    COVERAGE,
+    CoverageAnswer,
+    CoverageQuestion,
+    Rubric,
+    closest,
+    read_rubrics,
+    said_in,
+)
+from benchmarks.quality.scholarideas import coverage_report, highest, proxy
 from benchmarks.quality.search import SearchMeasures, Topics, measure, near_limit, nearest
+from tests.unit.reports_fixture import full_report
 
 
 def _rubric(idea: str, number: int, statement: str, kind: str = "weakness") -> Rubric:
@@ -52,6 +64,40 @@ def test_the_proxy_stands_beside_what_another_report_and_the_idea_itself_get() -
     lines = list(coverage_report(rubrics, found))
     assert "| all | 2 | 0.900 | 0.300 | 0.500 |" in lines
     assert "| type: strength | 1 | 0.800 | 0.000 | 1.000 |" in lines
+
+
+def test_a_rubric_is_said_where_any_part_of_the_review_says_it_and_unjudged_where_a_part_has_no_answer() -> None:
+    assert highest([{0: 1, 1: 5}, {0: 4, 1: 2}], [[0, 1], [0, 1]]) == {0: 4, 1: 5}
+    assert highest([{0: 1, 1: 5}, None], [[0, 1], [0]]) == {1: 5}
+
+
+def test_rubrics_without_a_judgement_are_in_no_mean_and_not_taken_for_the_lowest_score() -> None:
+    rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_1", 1, "birds", "strength")]
+    lines = list(coverage_report(rubrics, {"1 to 5": np.array([4.0, np.nan])}))
+    assert "| all | 2 | 4.000 |" in lines
+    assert "| type: strength | 1 | – |" in lines
+
+
+def test_a_long_review_is_read_whole_in_parts_cut_between_lines() -> None:
+    text = "one line\nanother line\nthe last"
+    assert pieces(text, 100) == [text]
+    assert pieces(text, 22) == ["one line\nanother line", "the last"]
+    assert "".join(pieces("a" * 25, 10)) == "a" * 25
+    assert pieces("", 10) == [""]
+
+
+def test_a_judge_sees_all_that_a_report_says_and_nothing_of_the_idea_or_of_how_it_was_made() -> None:
+    report = full_report()
+    text = judgement_text(report)
+    said = [point.text for part in report.parts for one in part.assessments for point in one.points]
+    assert report.plan_review is not None
+    assert not isinstance(report.plan_review.flaws, Absent)
+    said += [flaw.text for flaw in report.plan_review.flaws] + [one.text for one in report.plan_review.comparators]
+    assert said
+    assert all(one in text for one in said)
+    assert report.idea.text not in text
+    assert report.provenance.corpus_version not in text
+    assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(said_in(report))
 
 
 def test_a_judgement_of_coverage_must_speak_of_every_statement() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError, MalformedAnswer
-from assayer.models import Report
+from assayer.models import Absent, Report
 from assayer.run.budget import Budget
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.preferences.comparison import (
@@ -89,6 +89,10 @@ def test_the_prompt_shows_points_with_their_quotes_and_no_scores() -> None:
     )
     assert f'"{quoted}"' in question.first
     assert "of 10" not in question.first
+    plan = one.first.plan_review
+    assert plan is not None
+    assert not isinstance(plan.flaws, Absent)
+    assert all(flaw.text in question.first for flaw in plan.flaws)
 
 
 def test_pairs_are_ideas_with_a_report_in_both_folders(tmp_path: Path) -> None:

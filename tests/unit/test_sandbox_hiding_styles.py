@@ -29,6 +29,10 @@ HIDING = (
     "filter:opacity(1%)",
     "filter:blur(50px)",
     "zoom:0",
+    "zoom:0.05",
+    "rotate:x 90deg",
+    "rotate:y 0.25turn",
+    "zoom:4%;font-size:30px",
     "scale:0",
     "scale:0 1",
     "translate:-9999px",
@@ -117,6 +121,11 @@ SHEETS = (
     "html .x{display:none!important}",
 )
 SHOWN = (
+    "zoom:0.8",
+    "rotate:x 20deg",
+    "rotate:90deg",
+    "zoom:normal",
+    "zoom:150%",
     "color:hsl(0 0% 20%)",
     "--c:black;color:var(--c)",
     "color:var(--none, #333)",
@@ -225,3 +234,12 @@ def test_variables_that_name_each_other_end() -> None:
 def test_variables_that_double_each_other_stay_small() -> None:
     doubled = "".join(f"--v{number}:var(--v{number + 1}) var(--v{number + 1});" for number in range(40))
     assert seen("<p>words</p>", f"<style>:root{{{doubled}--v40:x}} p{{display:var(--v0)}}</style>") == ("words", [])
+
+
+@pytest.mark.parametrize("style", ["color:rgb(0 0 0 / {})", "font-size:{}px", "clip-path:inset({}px)", "margin:{}px"])
+def test_number_without_end_breaks_no_parser(style: str) -> None:
+    text, _ = seen(
+        f'<p>Seen.</p><p style="{style.format("9" * 10_000)}">Read or not.</p>',
+        f"<style>p{{top:{'1' * 9_999}px}}</style>",
+    )
+    assert "Seen." in text

@@ -6,15 +6,20 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from assayer.errors import InputError
 from benchmarks.scale.assumptions import read_assumptions
 from benchmarks.scale.planning import Load, plan_scale
+from cluster.typical_usage import typical_evaluations
 from index.capacity_planning import planning_constants
 from orchestrator.jobs.estimates import TypicalEvaluation
+from workers.llm import LlmSettings
 
 ROOT = Path(__file__).parents[2]
 IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_000, cost_usd=0.0, high_cost_usd=0.0)
+LLM = LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
+SCHOLAREVAL = typical_evaluations(LLM)["scholareval"]
 HAVE = read_assumptions()
 PLAIN = HAVE.replaced(
     [
@@ -69,7 +74,7 @@ def test_each_further_segment_of_the_corpus_is_searched() -> None:
 @given(ideas=st.floats(1, 1e5), papers=st.integers(1, 3 * 10**8))
 def test_more_takes_no_less(ideas: float, papers: int) -> None:
     less, more = (plan_scale(Load(times * ideas, times * papers, IDEA), HAVE) for times in (1, 2))
-    assert all(a <= b for a, b in zip(less[:4], more[:4], strict=True))
+    assert all(a <= b for a, b in zip(less[:5], more[:5], strict=True))
     assert less.gpus <= more.gpus
     assert all(share <= more.limits[name] for name, share in less.limits.items())
 
@@ -97,6 +102,20 @@ def test_what_is_set_is_as_the_manifests_have_it() -> None:
     assert HAVE["connections"] == float(spec["postgresql"]["parameters"]["max_connections"])
     assert HAVE["database_cores"] == float(spec["resources"]["requests"]["cpu"])
     assert HAVE["usd_a_pod_hour"] == pytest.approx(4 * planning_constants().profiles["cpu-2"].usd_per_hour)
+
+
+def test_table_of_the_documentation_is_what_the_planner_says() -> None:
+    rows = [
+        f"| {ideas:,} | {papers} | {plan.pods} ({plan.pods_follow}) | {plan.memory_bytes / 1e9:,.0f} GB | {plan.gpus} "
+        f"| {plan.usd_an_hour / ideas:.3f}; {plan.usd_an_hour_with_endpoint / ideas:.3f} "
+        f"| {plan.nearest_limit}, {100 * plan.limits[plan.nearest_limit]:.0f} % |"
+        for papers, count in (("25,000", 25_000), ("10 million", 10**7), ("200 million", 2 * 10**8))
+        for ideas in (100, 1_000, 10_000)
+        for plan in [plan_scale(Load(ideas, count, SCHOLAREVAL), HAVE)]
+    ]
+    page = (ROOT / "docs" / "operations" / "kubernetes.md").read_text("utf-8")
+    assert "\n".join(rows) in page, "Write these there:\n" + "\n".join(rows)
+    assert f"{SCHOLAREVAL.calls:g} calls and {round(SCHOLAREVAL.prompt_tokens, -3):,} tokens an idea" in page
 
 
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])

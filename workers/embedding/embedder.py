@@ -1,6 +1,5 @@
 """Embeds texts with a sentence-transformers model on this machine."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
@@ -12,6 +11,7 @@ from assayer.run.context_variables import is_urgent
 from workers.batching.micro_batcher import MicroBatcher
 from workers.batching.padded_batches import TokenizedText
 from workers.embedding.model_profiles import adapters_of
+from workers.embedding.query_memo import QueryMemo
 from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector, SentenceModel
 from workers.embedding.settings import EmbedderSettings
 
@@ -37,7 +37,7 @@ class SentenceTransformerEmbedder:
         self._models = {passages, queries}
         self._passages = self._batcher(passages)
         self._queries = self._passages if queries is passages else self._batcher(queries)
-        self._memo: OrderedDict[str, EmbeddingVector] = OrderedDict()
+        self._memo = QueryMemo[EmbeddingVector](settings.memo)
         self._dimensions: int | None = None
 
     def _batcher(self, model: SentenceModel) -> MicroBatcher[EmbeddingInput, TokenizedText, EmbeddingVector]:
@@ -69,23 +69,11 @@ class SentenceTransformerEmbedder:
             return np.empty((0, self.dimensions), np.float32)
         if kind == "passage":
             return np.stack(await self._computed(texts, "passage"))
-        known = {query: self._memo[query] for query in texts if query in self._memo}
-        missing = list(dict.fromkeys(query for query in texts if query not in known))
-        if missing:
-            known |= zip(missing, await self._computed(missing, "query"), strict=True)
-        self._remember(known)
-        return np.stack([known[query] for query in texts])
+        return np.stack(await self._memo.rows(texts, lambda missing: self._computed(missing, "query")))
 
     async def _computed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[EmbeddingVector]:
         batcher = self._queries if kind == "query" else self._passages
         return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
-
-    def _remember(self, rows: dict[str, EmbeddingVector]) -> None:
-        for query, row in rows.items():
-            self._memo[query] = row
-            self._memo.move_to_end(query)
-        while len(self._memo) > self._settings.memo:
-            self._memo.popitem(last=False)
 
     def close(self) -> None:
         """Ends the thread; texts still waiting are not computed."""

@@ -1,12 +1,16 @@
 """Which model embeds texts, and how. Apart from the embedder: reading settings loads no numerical library."""
 
-from pydantic import Field
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from assayer.models import Frozen
 from workers.embedding.model_profiles import EmbeddingProfile, Pooling, profile_of
 from workers.torch_runtime import Device, Precision
 
-__all__ = ["PACKAGED", "EmbedderSettings"]
+__all__ = ["PACKAGED", "EmbedderSettings", "EmbeddingLibrary"]
+
+EmbeddingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
 
 PACKAGED = "all-MiniLM-L6-v2"
 """The model that comes as a package: 384 dimensions, 256 tokens."""
@@ -18,6 +22,9 @@ class EmbedderSettings(Frozen):
 
     model: str = PACKAGED
     """The packaged model, the name of any sentence-transformers model, or a folder with one."""
+    library: EmbeddingLibrary = "sentence-transformers"
+    """What loads the model. FlagEmbedding: bge-m3 or a model fine-tuned from it, which besides vectors gives lexical
+    weights, and a corpus built with it keeps them. The vectors are those of sentence-transformers."""
     query_prefix: str | None = None
     """Put before queries, for models that were trained so."""
     passage_prefix: str | None = None
@@ -32,6 +39,15 @@ class EmbedderSettings(Frozen):
     evaluated at a time."""
     memo: int = Field(default=4096, ge=0)
     """Query vectors kept, the least recently used go first."""
+
+    @model_validator(mode="after")
+    def _library_fits_the_model(self) -> Self:
+        if self.library == "FlagEmbedding" and self.model == PACKAGED:
+            raise ValueError(
+                f"the library FlagEmbedding cannot load the packaged model {PACKAGED}: name BAAI/bge-m3, or a folder "
+                "with it, as the embedder's model"
+            )
+        return self
 
     @property
     def profile(self) -> EmbeddingProfile:

@@ -102,6 +102,11 @@ class FullTextArchive:
     async def tei(self, sha256: str, name: str) -> bytes | None:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
+    async def newest_tei(self, sha256: str) -> bytes | None:
+        """Of whatever server read the document; the last by name where several did."""
+        names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
+        return await self.tei(sha256, max(names).removesuffix(_TEI)) if names else None
+
     async def add_paper(self, sha256: str, name: str, paper: ParsedPaper) -> None:
         packed = gzip.compress(paper.model_dump_json().encode(), 6)
         await self._storage.write(f"{_reading_folder(sha256)}/{name}{_PAPER}", packed)

@@ -15,7 +15,7 @@ from workers.full_texts.parsed_paper import ParsedPaper, ParserName
 from workers.full_texts.shown_text import with_shown_text_only
 from workers.full_texts.tei_reader import TeiReader
 
-__all__ = ["CachingDocumentReader", "TeiParser"]
+__all__ = ["CachingDocumentReader", "TeiParser", "grobid_reading_name"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -68,14 +68,14 @@ class CachingDocumentReader:
         version = await grobid.version()
         if version is None:
             return await self._latest(sha256, stored)
-        name = f"{_name('grobid', version)}-{TEI_PARSER_VERSION}"
+        name = f"{grobid_reading_name(version)}-{TEI_PARSER_VERSION}"
         paper = await self._archive.paper(sha256, name) if name in stored else None
         if paper is not None:
             return paper
         if await self._archive.failure(sha256, name) is not None:
             return None
         try:
-            tei = await self._tei(grobid, sha256, _name("grobid", version), source, seconds)
+            tei = await self._tei(grobid, sha256, grobid_reading_name(version), source, seconds)
             paper = await self._teis.read(tei, f"The TEI of {source}")
             paper = await self._with_shown_text_only(paper, sha256, source)
         except ParserUnavailable:
@@ -140,6 +140,11 @@ class CachingDocumentReader:
         if pdf is None:
             raise FullTextError(f"{source} is missing from the document store, or damaged there.", "Fetch it again.")
         return pdf
+
+
+def grobid_reading_name(version: str) -> str:
+    """Under which a server's TEI lies in the archive."""
+    return _name("grobid", version)
 
 
 def _name(parser: ParserName, version: str) -> str:

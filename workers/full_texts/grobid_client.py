@@ -3,7 +3,8 @@
 import asyncio
 import json
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, FormData
 
@@ -12,14 +13,19 @@ from workers.full_texts.grobid_tei import MAX_TEI_BYTES
 from workers.full_texts.settings import GrobidSettings
 
 __all__ = [
+    "FORM_OPTIONS",
     "OUTCOME_LABELS",
+    "AiohttpGrobidTransport",
     "GrobidBroken",
     "GrobidBusy",
     "GrobidEmpty",
     "GrobidOutcome",
     "GrobidRefused",
     "GrobidTei",
+    "GrobidTransport",
+    "grobid_outcome",
     "is_alive",
+    "most_bytes",
     "send_document",
     "server_version",
 ]
@@ -35,7 +41,7 @@ _FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
     "TOO_MANY_TOKENS": "too_much_text",
 }
 """Codes that GROBID puts into the body of a 500 when the document is at fault and not the server."""
-_OPTIONS = {
+FORM_OPTIONS: Mapping[str, str] = {
     "consolidateHeader": "0",
     "consolidateCitations": "0",
     "consolidateFunders": "0",
@@ -81,11 +87,21 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
 """As metrics name them."""
 
 
-async def send_document(session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings) -> GrobidOutcome:
+class GrobidTransport(Protocol):
+    """How one document reaches one server."""
+
+    async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
+        """Without a deadline of its own; a request that is cancelled leaves nothing behind."""
+        ...
+
+
+async def send_document(
+    transport: GrobidTransport, session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings
+) -> GrobidOutcome:
     """While a server keeps silent, it must say from time to time that it is alive."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.document_seconds
-    request = asyncio.create_task(_post(session, url, pdf))
+    request = asyncio.create_task(transport.post(url, pdf))
     try:
         while True:
             left = max(0.0, deadline - loop.time())
@@ -126,38 +142,49 @@ async def server_version(session: ClientSession, url: str, seconds: float) -> st
     return str(answer.get("version", "")) if isinstance(answer, dict) else text
 
 
-async def _post(session: ClientSession, url: str, pdf: bytes) -> GrobidOutcome:
-    form = FormData()
-    form.add_field("input", pdf, filename="document.pdf", content_type="application/pdf")
-    for name, value in _OPTIONS.items():
-        form.add_field(name, value)
-    try:
-        async with session.post(
-            f"{url}/api/processFulltextDocument",
-            data=form,
-            headers={"Accept": "application/xml"},
-            allow_redirects=False,
-        ) as response:
-            return await _outcome(response)
-    except (ClientError, TimeoutError, OSError) as error:
-        return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
+class AiohttpGrobidTransport:
+    """Implements GrobidTransport: no thread, and connections that are used again."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
+        form = FormData()
+        form.add_field("input", pdf, filename="document.pdf", content_type="application/pdf")
+        for name, value in FORM_OPTIONS.items():
+            form.add_field(name, value)
+        try:
+            async with self._session.post(
+                f"{url}/api/processFulltextDocument",
+                data=form,
+                headers={"Accept": "application/xml"},
+                allow_redirects=False,
+            ) as response:
+                return grobid_outcome(response.status, await _read(response, most_bytes(response.status)))
+        except (ClientError, TimeoutError, OSError) as error:
+            return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
 
 
-async def _outcome(response: ClientResponse) -> GrobidOutcome:
-    if response.status == 200:
-        body = await _read(response, MAX_TEI_BYTES + 1)
+def most_bytes(status: int) -> int:
+    """Of the body that counts."""
+    return MAX_TEI_BYTES + 1 if status == 200 else _SHOWN
+
+
+def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
+    """Of an answer, of whose body no more than `most_bytes` were read."""
+    if status == 200:
         return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too long")
-    if response.status == 204:
+    if status == 204:
         return GrobidEmpty()
-    if response.status in (429, 503):
+    if status in (429, 503):
         return GrobidBusy()
-    said = " ".join((await _read(response, _SHOWN)).decode("utf-8", "replace").split())
+    said = " ".join(body.decode("utf-8", "replace").split())
     code = next((code for code in _CODE.findall(said) if code in _FAULTS_OF_DOCUMENTS), None)
     if code is not None:
         return GrobidRefused(_FAULTS_OF_DOCUMENTS[code], said)
-    if response.status in (400, 409, 413, 415):
-        return GrobidRefused("refused", f"{response.status} {said}")
-    return GrobidBroken(f"{response.status} {said}")
+    if status in (400, 409, 413, 415):
+        return GrobidRefused("refused", f"{status} {said}")
+    return GrobidBroken(f"{status} {said}")
 
 
 async def _read(response: ClientResponse, most: int) -> bytes:

@@ -13,12 +13,14 @@ from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
 from workers.concurrency.priority_gate import PriorityGate
 from workers.full_texts import grobid_client
 from workers.full_texts.grobid_client import (
+    AiohttpGrobidTransport,
     GrobidBroken,
     GrobidBusy,
     GrobidEmpty,
     GrobidOutcome,
     GrobidRefused,
     GrobidTei,
+    GrobidTransport,
 )
 from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.settings import GrobidSettings
@@ -145,6 +147,7 @@ class GrobidPool:
             settings.urls, settings.slots, settings.busy_seconds, settings.busy_seconds_max
         )
         self._session: ClientSession | None = None
+        self._transport: GrobidTransport | None = None
         self._arrivals = count()
         self._slots = _ServerSlots(self._balancer, settings.outage_seconds)
         self._gate = PriorityGate(self._slots)
@@ -160,6 +163,7 @@ class GrobidPool:
             timeout=ClientTimeout(total=None, sock_connect=self._settings.alive_seconds),
             cookie_jar=DummyCookieJar(),
         )
+        self._transport = _transport(self._settings, self._session)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -225,8 +229,10 @@ class GrobidPool:
 
     async def _send(self, url: str, pdf: bytes) -> GrobidOutcome:
         """Sends, and tells the load balancer how it ended, whatever happens."""
+        session = self._open_session
+        transport = self._transport or AiohttpGrobidTransport(session)
         try:
-            outcome = await grobid_client.send_document(self._open_session, url, pdf, self._settings)
+            outcome = await grobid_client.send_document(transport, session, url, pdf, self._settings)
         except BaseException:
             self._gate.release(url)
             raise
@@ -264,6 +270,19 @@ class GrobidPool:
         self._slots.out_since = None
         self._version = None
         self._gate.admit()
+
+
+def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransport:
+    """Raises ModuleNotFoundError where GROBID's own client is asked for and not installed."""
+    if settings.client == "aiohttp":
+        return AiohttpGrobidTransport(session)
+    handled = logging.NullHandler()
+    logging.root.addHandler(handled)  # the client sets up logging when it is imported, where nobody has
+    try:
+        from workers.full_texts.grobid_official_client import OfficialGrobidTransport
+    finally:
+        logging.root.removeHandler(handled)
+    return OfficialGrobidTransport(settings)
 
 
 def _tei(outcome: GrobidTei | GrobidEmpty | GrobidRefused, source: str) -> bytes:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import os
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -65,6 +65,9 @@ class GrobidSettings(Frozen):
     urls: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = ()
     """Servers, without `/api`; in an environment variable separated by commas. None: PDFs are read in this process's
     own children."""
+    client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"
+    """What makes a request: one over aiohttp, or GROBID's own client (`assayer[grobid]`), with the same form and
+    the same outcomes. The second costs a thread for each document in work, and more processor time."""
     slots: int = Field(default=4, ge=1)
     """Documents that each server works on at once; set it to the server's own `concurrency`."""
     document_seconds: float = Field(default=120.0, gt=0)

@@ -1,4 +1,4 @@
-"""Reranking: how well texts answer a query, by a cross-encoder on this machine.
+"""Reranking: how well texts answer a query, by a cross-encoder or a language model on this machine.
 
 Only the settings are exported here, so that reading the settings loads nothing that does the work.
 """

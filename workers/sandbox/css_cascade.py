@@ -13,7 +13,7 @@ import tinycss2
 from lxml import etree
 
 from workers.sandbox.css_media import is_met
-from workers.sandbox.css_values import FOUR_SIDES
+from workers.sandbox.css_values import FOUR_SIDES, bounded_css
 
 __all__ = ["CssCascade"]
 
@@ -67,7 +67,7 @@ class CssCascade:
                     self._add(element, declarations, (0, *specificity), order)
         for element in tree.iter():
             if style := element.get("style"):
-                self._add(element, list(_declarations(tinycss2.parse_blocks_contents(style))), _INLINE, 0)
+                self._add(element, list(_declarations(tinycss2.parse_blocks_contents(bounded_css(style)))), _INLINE, 0)
 
     def _add(
         self, element: Any, declarations: Iterable[_Declaration], specificity: tuple[int, ...], order: int
@@ -93,7 +93,7 @@ class CssCascade:
         """Selector and relevant declarations, in order."""
         for sheet in tree.iter("style"):
             if is_met(sheet.get("media") or ""):
-                yield from self._read(tinycss2.parse_stylesheet(sheet.text or "", True, True), "", 0)
+                yield from self._read(tinycss2.parse_stylesheet(bounded_css(sheet.text or ""), True, True), "", 0)
 
     def _read(self, rules: Iterable[Any], above: str, depth: int) -> Iterator[tuple[str, list[_Declaration]]]:
         if depth > _MOST_DEPTH:
@@ -178,7 +178,7 @@ def _longhand(name: str, value: str, important: bool) -> Iterator[_Declaration]:
         size = next((part.split("/")[0] for part in value.split() if part[:1].isdigit() or part[:1] == "."), "")
         yield from [("font-size", size, important)] if size else []
     elif name in ("margin", "inset"):
-        tokens = tinycss2.parse_component_value_list(value)
+        tokens = tinycss2.parse_component_value_list(bounded_css(value))
         parts = [tinycss2.serialize([one]) for one in tokens if one.type != "whitespace"]
         for side, place in zip(_SIDES, FOUR_SIDES.get(len(parts), ()), strict=False):
             yield f"margin-{side}" if name == "margin" else side, parts[place], important

@@ -5,7 +5,7 @@ from typing import Any
 
 import tinycss2
 
-from workers.sandbox.css_values import FOUR_SIDES, length_of
+from workers.sandbox.css_values import FOUR_SIDES, bounded_css, length_of
 
 __all__ = ["is_cut_away"]
 
@@ -19,7 +19,7 @@ def is_cut_away(clip: str, path: str) -> bool:
     return any(
         token.type == "function" and token.lower_name in _EMPTY and _EMPTY[token.lower_name](token.arguments)
         for value in (clip, path)
-        for token in tinycss2.parse_component_value_list(value, True)
+        for token in tinycss2.parse_component_value_list(bounded_css(value), True)
     )
 
 

@@ -29,7 +29,9 @@ def is_moved_away(style: Mapping[str, str]) -> bool:
     if any(one is not None and abs(one) < _FLAT for one in sizes):
         return True
     whole = _SAME
-    for name, given in functions_in(style.get("transform", "")):
+    turned = style.get("rotate", "").split()
+    axis = f" rotate{turned[0]}({turned[1]})" if len(turned) == 2 and turned[0] in ("x", "y") else ""
+    for name, given in functions_in(style.get("transform", "") + axis):
         whole = _product(whole, _matrix(name, given))
     a, b, c, d, x, y = whole
     return abs(a * d - b * c) < _FLAT**2 or is_far(x) or is_far(y)

@@ -5,6 +5,7 @@ None: a value that is not understood.
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ __all__ = [
     "FOUR_SIDES",
     "OWN_PERCENT",
     "Colour",
+    "bounded_css",
     "colour_of",
     "colours_in",
     "functions_in",
@@ -45,6 +47,13 @@ _SYSTEM = {"canvas": 1.0, "canvastext": 0.0, "field": 1.0, "fieldtext": 0.0, "wi
 _LIGHTNESS = {"lab": 100.0, "lch": 100.0, "oklab": 1.0, "oklch": 1.0}
 """Colour spaces that are not converted: a grey of that lightness stands for the colour. What is white in them."""
 _MOST_DEPTH = 20
+_ENDLESS_NUMBER = re.compile(r"(?<=\d{300})\d+")
+"""Digits that Python would refuse to read as a number, and that mean nothing to a browser."""
+
+
+def bounded_css(text: str) -> str:
+    """What the parser of CSS can read, whatever a page says."""
+    return _ENDLESS_NUMBER.sub("", text)
 
 
 def length_of(value: str, percent: float = _PERCENT, font: float = _FONT) -> float | None:
@@ -95,7 +104,7 @@ def colours_in(value: str, current: Colour) -> list[Colour]:
 
 
 def _tokens(value: str) -> list[Any]:
-    return [one for one in tinycss2.parse_component_value_list(value, True) if one.type != "whitespace"]
+    return [one for one in tinycss2.parse_component_value_list(bounded_css(value), True) if one.type != "whitespace"]
 
 
 def _split(tokens: Sequence[Any]) -> list[list[Any]]:

@@ -48,7 +48,9 @@ class _TextStyle:
 
     visible: bool = True
     size: float = 16.0
-    """Pixels."""
+    """Pixels, before `zoom`."""
+    zoom: float = 1.0
+    """Of all elements around together."""
     spacing: float = 0.0
     """Between letters, over their size."""
     colour: Colour = _BLACK
@@ -63,7 +65,7 @@ class _TextStyle:
     def hides(self) -> HtmlHiding | None:
         if not self.visible or self.colour[3] * self.share < _FAINT:
             return "invisible"
-        if self.size < _TINY or self.spacing <= _SQUEEZED:
+        if self.size * self.zoom < _TINY or self.spacing <= _SQUEEZED:
             return "tiny"
         if self.ground and (_alike(self.colour, self.ground) or self._blends_into(self.ground)):
             return "of the colour behind it"
@@ -114,8 +116,9 @@ def remove_hidden_text(tree: etree._Element) -> list[HiddenHtmlText]:
         elif element.tag not in _NO_TEXT:
             style = styles.of(element, look.variables)
             why = _hides_everything_inside(element, style)
-            if why is None and _is_folded_away(element.getparent(), element) and _is_order(" ".join(_texts(element))):
-                why = "behind a click"
+            folded = _is_folded_away(element.getparent(), element)
+            if why is None and (folded or _is_decoration(element)) and _is_order(" ".join(_texts(element))):
+                why = "behind a click" if folded else "not displayed"
             if why:
                 hidden.add(why, " ".join(_texts(element)))
                 doomed.append(element)
@@ -169,21 +172,28 @@ def _hides_everything_inside(element: etree._Element, style: Mapping[str, str]) 
     by_attribute = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
     if by_attribute and "display" not in style:
         return "not displayed"
-    if (element.get("aria-hidden") or "").strip().lower() == "true":
-        return "not displayed"
     if element.tag == "dialog" and element.get("open") is None:
         return "not displayed"
     return "off the screen" if _is_off_screen(style) or is_moved_away(style) or _is_clipped(style) else None
 
 
 def _is_folded_away(around: etree._Element | None, element: etree._Element | None = None) -> bool:
-    """Whether a click shows what is in there. Readers do click: what is folded away counts, unless it gives orders."""
+    """Whether a click, or a search in the page, shows what is in there. Readers do click: what is folded away counts,
+    unless it gives orders."""
+    if element is not None and element.get("hidden") == "until-found":
+        return True
     return (
         around is not None
         and around.tag == "details"
         and around.get("open") is None
         and (element is None or element is not around.find("summary"))
     )
+
+
+def _is_decoration(element: etree._Element) -> bool:
+    """Shown, and kept from those who listen: numbers of chapters and signs, and nothing that gives orders. Sheets of
+    other addresses often hide it."""
+    return (element.get("aria-hidden") or "").strip().lower() == "true"
 
 
 def _is_order(text: str) -> bool:
@@ -218,6 +228,8 @@ def _text_style(element: etree._Element, style: Mapping[str, str], above: _TextS
         look = replace(look, visible=True)
     if size := style.get("font-size"):
         look = replace(look, size=_size(size, above.size))
+    if zoom := number_of(style.get("zoom", "")):
+        look = replace(look, zoom=above.zoom * zoom)
     if spacing := length_of(style.get("letter-spacing", ""), font=look.size):
         look = replace(look, spacing=spacing / max(look.size, 1.0))
     said = style.get("-webkit-text-fill-color") or style.get("color") or _attribute(element)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pypdfium2.raw as pdfium
 
-from workers.sandbox.letter_shapes import drawn_as_other_letters
+from workers.sandbox.letter_shapes import Letter, LetterLine, drawn_as_other_letters
 from workers.sandbox.page_picture import Box, TextPicture, objects_of
 from workers.sandbox.replacement_text import replacement_of
 
@@ -38,6 +38,8 @@ _LEAST = 3
 _MOST_APART = 16
 """Text objects of a page, among other text, that are looked at one by one."""
 _SHORTEST_LINE = 6
+_SLANT = 0.12
+"""Of a quarter turn: what is drawn across a page, as a stamp is, is not compared with letters."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
@@ -92,11 +94,22 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
         for indices in drawn
         if not replacement_of(pdfium.FPDFText_GetTextObject(text, indices[0]))
     ]
-    for line in _lines(text, shown, boxes):
-        letters = [(chr(pdfium.FPDFText_GetUnicode(text, index)), boxes[index]) for index in line]
-        if drawn_as_other_letters(picture, letters):
+    lines = list(_lines(text, shown, boxes))
+    rotation = page.get_rotation() // 90
+    rows = [LetterLine(font, list(_letters(text, line, boxes, rotation))) for font, line in lines]
+    others = drawn_as_other_letters(rows, picture, lambda: TextPicture(page, items, closer=True))
+    for (_, line), other in zip(lines, others, strict=True):
+        if other:
             hidden.update(dict.fromkeys(line, "drawn as other letters"))
     return hidden
+
+
+def _letters(text: Any, line: Iterable[int], boxes: dict[int, Box], rotation: int) -> Iterator[Letter]:
+    """Those that stand upright or on their sides; `rotation` is the page's, in quarters with the clock."""
+    for index in line:
+        quarters = pdfium.FPDFText_GetCharAngle(text, index) / (math.pi / 2)
+        if abs(quarters - round(quarters)) < _SLANT:
+            yield Letter(chr(pdfium.FPDFText_GetUnicode(text, index)), boxes[index], -round(quarters) - rotation)
 
 
 def _why(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHiding:
@@ -117,8 +130,8 @@ def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
         yield word
 
 
-def _lines(text: Any, drawn: Iterable[list[int]], boxes: dict[int, Box]) -> Iterator[list[int]]:
-    """Characters in a row, on one line and in one font."""
+def _lines(text: Any, drawn: Iterable[list[int]], boxes: dict[int, Box]) -> Iterator[tuple[int, list[int]]]:
+    """Characters in a row, on one line and in one font, with the font."""
     line: list[int] = []
     last: tuple[int, float] | None = None
     for indices in drawn:
@@ -128,12 +141,12 @@ def _lines(text: Any, drawn: Iterable[list[int]], boxes: dict[int, Box]) -> Iter
         here = ctypes.addressof(font.contents) if font else 0, boxes[indices[0]].bottom
         if last and (here[0] != last[0] or abs(here[1] - last[1]) > 3):
             if len(line) >= _SHORTEST_LINE:
-                yield line
+                yield last[0], line
             line = []
         line += indices
         last = here
-    if len(line) >= _SHORTEST_LINE:
-        yield line
+    if last and len(line) >= _SHORTEST_LINE:
+        yield last[0], line
 
 
 def _among_others(text: Any, drawn: Sequence[list[int]], boxes: dict[int, Box]) -> list[int]:

@@ -6,15 +6,16 @@ fonts. Honest type, however fancy, comes nearest to its own letters; exchanged l
 
 import ctypes
 import string
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.sandbox.page_picture import Box, TextPicture, objects_of
 
-__all__ = ["drawn_as_other_letters"]
+__all__ = ["Letter", "LetterLine", "drawn_as_other_letters"]
 
 _FONTS = (b"Helvetica", b"Times-Roman", b"Times-Italic", b"Courier-Bold")
 _LETTERS = string.ascii_letters
@@ -27,18 +28,81 @@ _CLEAR = 0.15
 """Such a mean needs no more letters."""
 _CHANCE = 0.34
 """Mean share of other letters that are nearer than the one that is claimed; 0.5 by chance."""
+_FEW = 10
+"""Different letters that can be unlucky."""
+_MANY = 14
+_SAME = 20
+"""Cells of 120 by which two drawings of one letter differ at most."""
 
 
-def drawn_as_other_letters(picture: TextPicture, letters: Iterable[tuple[str, Box]]) -> bool:
-    """Letters of one line in one font, with their places. False where there are too few to say."""
-    shares: dict[str, float] = {}
-    for letter, box in letters:
-        if letter not in shares and letter in _LETTERS and (cells := picture.cells(box, *_GRID)):
-            shares[letter] = _nearer(letter, cells)
-            mean = sum(shares.values()) / len(shares)
-            if len(shares) == _MOST or (len(shares) >= _LEAST and mean < _CLEAR):
+class Letter(NamedTuple):
+    unit: str
+    box: Box
+    turns: int = 0
+    """Quarters, against the clock."""
+
+
+class LetterLine(NamedTuple):
+    """Letters in a row."""
+
+    font: int
+    """The same number for the same font of the page."""
+    letters: Sequence[Letter]
+
+
+def drawn_as_other_letters(
+    lines: Sequence[LetterLine], picture: TextPicture, closer: Callable[[], TextPicture]
+) -> list[bool]:
+    """Of each line of a page. False where there are too few letters to say. `closer` is asked for where a line seems to
+    be drawn as something else: small letters and odd fonts can look so in a coarse picture."""
+    seem = [_seems_other(_shapes(line, picture, _MOST)) for line in lines]
+    if not any(seem):
+        return seem
+    looked = closer()
+    shapes = [_shapes(line, looked) for line in lines]
+    return [
+        seems and _seems_other(shapes[place]) and not _is_odd_font(shapes[place], _beside(lines, shapes, place))
+        for place, seems in enumerate(seem)
+    ]
+
+
+def _shapes(line: LetterLine, picture: TextPicture, most: int | None = None) -> dict[str, int]:
+    """What each different letter of the line looks like; of a long line no more than it takes to tell."""
+    shapes: dict[str, int] = {}
+    shares = 0.0
+    for letter, box, turns in line.letters:
+        if letter not in shapes and letter in _LETTERS and (cells := picture.cells(box, *_GRID, turns)):
+            shapes[letter] = cells
+            shares += _nearer(letter, cells)
+            if most and (len(shapes) == most or (len(shapes) >= _LEAST and shares / len(shapes) < _CLEAR)):
                 break
-    return len(shares) >= _LEAST and sum(shares.values()) / len(shares) > _CHANCE
+    return shapes
+
+
+def _seems_other(shapes: Mapping[str, int]) -> bool:
+    return len(shapes) >= _LEAST and _mean(shapes) > _CHANCE
+
+
+def _mean(shapes: Mapping[str, int]) -> float:
+    return sum(_nearer(letter, cells) for letter, cells in shapes.items()) / len(shapes)
+
+
+def _beside(lines: Sequence[LetterLine], shapes: Sequence[dict[str, int]], place: int) -> Iterator[dict[str, int]]:
+    return (one for number, one in enumerate(shapes) if number != place and lines[number].font == lines[place].font)
+
+
+def _is_odd_font(shapes: Mapping[str, int], others: Iterable[Mapping[str, int]]) -> bool:
+    """Whether a few letters only look like others by chance: the page's other lines in that font draw them in the same
+    way, and all its letters together are what the file says."""
+    if len(shapes) > _FEW:
+        return False
+    pooled, again = dict(shapes), set[str]()
+    for other in others:
+        shared = shapes.keys() & other.keys()
+        if shared and all((shapes[letter] ^ other[letter]).bit_count() <= _SAME for letter in shared):
+            again |= shared
+            pooled = {**other, **pooled}
+    return 2 * len(again) >= len(shapes) and len(pooled) >= _MANY and _mean(pooled) <= _CHANCE
 
 
 @lru_cache(maxsize=20_000)

@@ -14,6 +14,10 @@ __all__ = ["Box", "TextPicture", "objects_of"]
 
 _PIXELS = 2_400
 """Longest side of a rendered page."""
+_SCALE = 2.0
+"""Pixels a point."""
+_CLOSER = 5.0
+_PIXELS_CLOSER = 4_800
 _CONTRAST = 16
 """Levels of red, green or blue by which text differs from what is behind it."""
 _SPAN = 0.4
@@ -54,9 +58,13 @@ def _inside(item: Any, depth: int) -> Iterator[Any]:
 class TextPicture:
     """The page as it is printed, with some of its text objects and without them."""
 
-    def __init__(self, page: Any, texts: Iterable[Any], scale: float = 2.0, whole: "TextPicture | None" = None) -> None:
+    def __init__(
+        self, page: Any, texts: Iterable[Any], whole: "TextPicture | None" = None, closer: bool = False
+    ) -> None:
+        """`closer` shows letters of a few points as well, and takes six times as long."""
         self._page = page
-        self._scale = min(scale, _PIXELS / max(*page.get_size(), 1.0))
+        scale, most = (_CLOSER, _PIXELS_CLOSER) if closer else (_SCALE, _PIXELS)
+        self._scale = min(scale, most / max(*page.get_size(), 1.0))
         self._with: bytes = whole._with if whole else self._render()
         texts = list(texts)
         for text in texts:
@@ -87,15 +95,20 @@ class TextPicture:
         blue, green, red = self._without[place : place + 3]
         return red, green, blue
 
-    def cells(self, box: Box, across: int, down: int) -> int:
-        """The ink in the box as bits of a grid, row by row; 0 where there is none."""
+    def cells(self, box: Box, across: int, down: int, turns: int = 0) -> int:
+        """The ink in the box as bits of a grid, row by row; 0 where there is none. What is turned by so many quarters,
+        against the clock, is looked at as if it stood upright."""
         left, upper, right, lower = self._pixels(box, 0)
         if right - left < 3 or lower - upper < 3:
             return 0
-        columns = [(left + (2 * step + 1) * (right - left) // (2 * across)) * self._depth + 1 for step in range(across)]
-        starts = [(upper + (2 * step + 1) * (lower - upper) // (2 * down)) * self._stride for step in range(down)]
+        wide, high = (down, across) if turns % 2 else (across, down)
+        columns = [(left + (2 * step + 1) * (right - left) // (2 * wide)) * self._depth + 1 for step in range(wide)]
+        starts = [(upper + (2 * step + 1) * (lower - upper) // (2 * high)) * self._stride for step in range(high)]
         old, new = self._without, self._with
-        inks = [abs(old[start + column] - new[start + column]) for start in starts for column in columns]
+        rows = [[abs(old[start + column] - new[start + column]) for column in columns] for start in starts]
+        for _ in range(turns % 4):
+            rows = [list(row) for row in zip(*rows[::-1], strict=True)]
+        inks = [ink for row in rows for ink in row]
         darkest = max(inks)
         if darkest < _CONTRAST:
             return 0

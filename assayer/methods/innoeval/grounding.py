@@ -50,7 +50,7 @@ async def ground(
         for grounding in some
     ]
     place = {part.name: number for number, part in enumerate(parts)}
-    distinct = {(one.part, one.paper_id): one for one in reversed(found)}
+    distinct = {(one.part, one.paper_id, one.stance): one for one in reversed(found)}
     run.journal.record_dropped("grounding", "the source was already matched to this part", len(found) - len(distinct))
     order = {one.paper.id: number for number, one in enumerate(sources)}
     return tuple(sorted(distinct.values(), key=lambda one: (place[one.part], order[one.paper_id])))

@@ -7,9 +7,10 @@ one prompt: `P3` a source, `S2` a part of the idea, `Q5` a query that was tried,
 
 import datetime as dt
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
+from pydantic.json_schema import SkipJsonSchema
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
@@ -109,6 +110,19 @@ class SearchQueries(Frozen):
     queries: list[PartQueries] = Field(description="One entry for each part given, in order.")
 
 
+_NOT_SEARCHED: Any = Field(default=[], max_length=0)
+
+
+@cache
+def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
+    """The same answer without room for queries of what is not searched."""
+    off = [kind for kind in ("web", "code", "data") if kind not in kinds]
+    fields: dict[str, Any] = dict.fromkeys(off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
+    part = create_model("PartQueries", __base__=PartQueries, **fields)
+    described = Field(description="One entry for each part given, in order.")
+    return create_model("SearchQueries", __base__=SearchQueries, queries=(list[part], described))  # type: ignore[valid-type]
+
+
 class EvidenceRelevanceQuestion(Frozen):
     digest: str
     kind: EvidenceKind
@@ -144,9 +158,18 @@ class TriedQuery(Frozen):
     """The most relevant of them."""
 
 
+class EarlierQuery(Frozen):
+    """A query of an earlier round."""
+
+    kind: EvidenceKind
+    part: str
+    query: str
+
+
 class RefinementQuestion(Frozen):
     digest: str
     tried: tuple[TriedQuery, ...]
+    earlier: tuple[EarlierQuery, ...] = ()
     limit: int
 
 

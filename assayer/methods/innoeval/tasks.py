@@ -6,7 +6,7 @@ from functools import cache
 
 from assayer.citing.labels import each_once
 from assayer.llm import Task
-from assayer.methods.innoeval.dimensions import RubricDimension
+from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
     Advice,
     AdviceQuestion,
@@ -25,6 +25,7 @@ from assayer.methods.innoeval.schemas import (
     SearchQueriesQuestion,
     Synthesis,
     judgement_with_scores,
+    queries_for,
     refinement_within,
 )
 from assayer.prompts import Prompts
@@ -40,6 +41,7 @@ __all__ = [
     "SEARCH_TASKS",
     "SYNTHESIS",
     "judging_task",
+    "queries_task",
     "refinement_task",
 ]
 
@@ -81,15 +83,23 @@ EXTRACTION = Task[ExtractionQuestion, Extraction](
     "innoeval.extraction", _PROMPTS, "extraction.v2.md", Extraction, max_tokens=2_500, check=_check_extraction
 )
 QUERIES = Task[SearchQueriesQuestion, SearchQueries](
-    "innoeval.queries", _PROMPTS, "queries.v3.md", SearchQueries, max_tokens=1_500, check=_check_queries
+    "innoeval.queries", _PROMPTS, "queries.v4.md", SearchQueries, max_tokens=1_500, check=_check_queries
 )
+
+
+@cache
+def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
+    """One task under one name, its answer with room for queries of these kinds alone."""
+    return replace(QUERIES, output=queries_for(kinds))
+
+
 RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
     "innoeval.relevance", _PROMPTS, "relevance.v3.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
     _PROMPTS,
-    "grounding.v2.md",
+    "grounding.v3.md",
     Groundings,
     tier="strong",
     max_tokens=5_000,
@@ -102,7 +112,7 @@ def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
     return Task(
         "innoeval.refinement",
         _PROMPTS,
-        "refinement.v3.md",
+        "refinement.v4.md",
         refinement_within(limit),
         max_tokens=1_500,
         check=_check_refinement,
@@ -135,7 +145,7 @@ def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
 JUDGING = Task[JudgingQuestion, Judgement](
     "innoeval.judging",
     _PROMPTS,
-    "judging.v2.md",
+    "judging.v3.md",
     Judgement,
     tier="strong",
     max_tokens=2_500,

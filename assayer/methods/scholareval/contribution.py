@@ -43,8 +43,12 @@ Out = TypeVar("Out")
 
 _STAGES = 5
 
-_STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"already_there": -1, "overlaps": 0, "goes_beyond": 1}
-_SIDE: dict[NoveltyStanding, Side] = {"already_there": "against", "overlaps": "against", "goes_beyond": "for"}
+_STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"paper_has_it": -1, "paper_has_part": 0, "idea_goes_further": 1}
+_SIDE: dict[NoveltyStanding, Side] = {
+    "paper_has_it": "against",
+    "paper_has_part": "against",
+    "idea_goes_further": "for",
+}
 _UNCOMPARED = "It was not compared along this dimension: the settings leave the comparison out."
 _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(

@@ -14,16 +14,26 @@ from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
 Stance = Literal["supports", "neutral", "contradicts"]
-NoveltyStanding = Literal["already_there", "overlaps", "goes_beyond"]
+NoveltyStanding = Literal["paper_has_it", "paper_has_part", "idea_goes_further"]
 """Of the idea beside one paper, along one dimension that the paper touches. Silence is no standing: where a paper does
 not touch a dimension there is no verdict."""
 Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
+
+
+def _max_chars(words: int) -> int:
+    """Characters that an answer may have where so many words are asked for: twice as much is out of hand."""
+    return 2 * 8 * words
+
+
 QueryText = Annotated[str, Field(min_length=1, description="2 to 8 words. No operators, no quotes."), TextRole.QUERY]
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the papers given, e.g. P3.")]
 CitedText = Annotated[
     str,
-    Field(description="At most 60 words; cites papers by label in square brackets, e.g. [P3]. No links."),
+    Field(
+        max_length=_max_chars(60),
+        description="At most 60 words; cites papers by label in square brackets, e.g. [P3]. No links.",
+    ),
     TextRole.CITES,
 ]
 QuoteText = Annotated[
@@ -43,7 +53,10 @@ class Claim(Frozen):
 GivenCertainty = Annotated[
     ScoreCertainty, Field(description="Of the evidence: how much there is and how directly it bears on this.")
 ]
-Rationale = Annotated[str, Field(description="One or two sentences: which band of the rubric fits, and why.")]
+Rationale = Annotated[
+    str,
+    Field(max_length=_max_chars(80), description="One or two sentences: which band of the rubric fits, and why."),
+]
 Rating = Annotated[
     Annotated[float, Field(ge=0, le=10)] | None,
     Field(description="0 to 10 by the rubric; null only if nothing given here lets anyone judge."),
@@ -62,7 +75,8 @@ class ProposedMethod(Frozen):
     name: Restated = Field(description="3 to 10 words.")
     kind: Literal["system", "algorithm", "experiment", "study", "analysis", "ablation", "theory"]
     description: Restated = Field(
-        description="40 to 120 words, readable without the idea: what is done, to what, measured how."
+        max_length=_max_chars(120),
+        description="40 to 120 words, readable without the idea: what is done, to what, measured how.",
     )
     queries: list[QueryText] = Field(
         min_length=1, max_length=3, description="Searches for papers that did such a thing."
@@ -117,9 +131,16 @@ class MethodNote(Frozen):
     """What a paper says of one method."""
 
     method: str = Field(pattern=r"^M\d+$", description="Label of one of the methods given, e.g. M1.")
-    did: Restated = Field(description="At most 40 words: what the paper did that is comparable, and how it differs.")
-    results: Restated = Field(description="At most 40 words: what came out, with numbers where given.")
-    context: Restated = Field(description="At most 25 words: conditions that decide whether it carries over.")
+    did: Restated = Field(
+        max_length=_max_chars(40),
+        description="At most 40 words: what the paper did that is comparable, and how it differs.",
+    )
+    results: Restated = Field(
+        max_length=_max_chars(40), description="At most 40 words: what came out, with numbers where given."
+    )
+    context: Restated = Field(
+        max_length=_max_chars(25), description="At most 25 words: conditions that decide whether it carries over."
+    )
     quote: QuoteText
     stance: Stance
 
@@ -234,7 +255,9 @@ class ComparisonQuestion(Frozen):
 
 class NoveltyVerdict(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
-    reason: str = Field(description="At most 40 words: what the paper has, what the idea has.")
+    reason: str = Field(
+        max_length=_max_chars(40), description="At most 40 words: what the paper has, what the idea has."
+    )
     quote: QuoteText
     verdict: NoveltyStanding
 

@@ -102,7 +102,7 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
     _PROMPTS,
-    "reading.v3.md",
+    "reading.v4.md",
     Readings,
     max_tokens=6_000,
     check=_check_reading,
@@ -111,7 +111,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v3.md",
+    "review.v4.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -131,7 +131,7 @@ DIMENSIONS = Task[DimensionsQuestion, Dimensions](
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
     _PROMPTS,
-    "comparison.v2.md",
+    "comparison.v3.md",
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
@@ -140,7 +140,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v3.md",
+    "synthesis.v4.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,

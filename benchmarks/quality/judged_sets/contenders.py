@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from assayer.errors import CorpusError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId, Report
-from assayer.reports.markdown import as_markdown
 from benchmarks.quality import runs
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.given import Asked
@@ -26,6 +25,7 @@ from benchmarks.quality.literature_parts import read_report
 from benchmarks.quality.pair_tables import gaps, right
 from benchmarks.quality.pairs import PairOutcome
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
+from benchmarks.quality.report_text import judgement_text
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.spending import KNOWN, expected
 from cluster.settings import Settings
@@ -126,7 +126,7 @@ async def reviewed(
     try:
         _, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
         reports = {one.stem: read_report(one) for one in sorted(folder.glob("*.json")) if one.stem in texts}
-        written["ScholarEval's report", "ours"] = {name: as_markdown(one) for name, one in reports.items()}
+        written["ScholarEval's report", "ours"] = {name: judgement_text(one) for name, one in reports.items()}
     except CorpusError as error:
         absent["ScholarEval's report"] = f"it searches a corpus, and there is none ({error.message})"
     if asked.judge is None:

@@ -12,11 +12,17 @@ from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval, read_records
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
 from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, group_rows, read_groups
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
+from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 from benchmarks.quality.pair_tables import pair_rows, right
 from benchmarks.quality.pairs import PairOutcome
 
-__all__ = ["altered_answers", "altered_figures", "group_figures", "named", "ordered_figures"]
+__all__ = ["altered_answers", "altered_figures", "beyond_simple", "group_figures", "named", "ordered_figures"]
 
+_SIMPLE: Mapping[str, tuple[str, ...]] = {
+    LONGER: (LONGER, "the longer text", "the longer text first"),
+    WORDS: (WORDS, "TF-IDF + logistic regression"),
+}
+"""What pairs, groups and altered answers call the two that are simplest."""
 _OURS = ("label propagation", "InnoEval's points", "the judge")
 
 
@@ -30,10 +36,13 @@ def ordered_figures(
 ) -> Iterator[Figure]:
     """InnoEval's pairs and groups; a judge's `pairs` were asked in both orders, so place cannot decide."""
     known = embedded(data.grouped, vectorise, CATEGORIES)
-    for name, by_difficulty in pair_rows(data, pairs, scores, known, (0,)):
-        for difficulty, values in by_difficulty.items():
-            if len(values):
-                yield named(("innoeval", f"pairs, {difficulty}"), (name, _kind(name)), values, rounds)
+    by_pair = dict(pair_rows(data, pairs, scores, known, (0,)))
+    for difficulty in data.pairs:
+        told = {name: some[difficulty] for name, some in by_pair.items() if len(some.get(difficulty, ()))}
+        where = ("innoeval", f"pairs, {difficulty}")
+        for name, values in told.items():
+            yield named(where, (name, _kind(name)), values, rounds)
+        yield from beyond_simple(where, "better one named", told, rounds)
     twice = [one for one in pairs if one.better and one.reversed]
     if twice:
         first = np.array([np.mean([said == "first" for said in (one.better, one.reversed)]) for one in twice])
@@ -41,8 +50,29 @@ def ordered_figures(
         yield figure(
             where, "paper shown first named", ("the judge", "ours"), values_of(first, rounds), len(twice), 0, 0.5
         )
-    for name, found in group_rows(data, groups, scores, known, read_groups()):
+    by_group = dict(group_rows(data, groups, scores, known, read_groups()))
+    for name, found in by_group.items():
         yield from group_figures((name, _kind(name)), found, rounds)
+    in_order = {name: np.array([one.in_order for one in found]) for name, found in by_group.items()}
+    yield from beyond_simple(("innoeval", "groups of four"), "in order", in_order, rounds)
+
+
+def beyond_simple(
+    where: tuple[str, str],
+    measure: str,
+    told: Mapping[str, NDArray[np.float64]],
+    rounds: int,
+    beside: Mapping[str, NDArray[np.float64]] | None = None,
+) -> Iterator[Figure]:
+    """By how much each scorer is above length, and above words, on the same items, where it was asked about all of
+    them. `beside` holds length and words where `told` does not."""
+    known = {**(beside or {}), **told}
+    for simple, names in _SIMPLE.items():
+        base = next((known[name] for name in names if name in known), None)
+        for name, values in told.items():
+            if base is not None and name not in names and len(values) == len(base):
+                gap = values_of(values - base, rounds)
+                yield figure(where, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
 
 
 def group_figures(scorer: tuple[str, Kind], found: Sequence[Measures], rounds: int) -> Iterator[Figure]:
@@ -71,11 +101,18 @@ def altered_answers(folder: Path) -> JudgedSet:
 
 
 def altered_figures(
-    judged: JudgedSet, values: Iterator[tuple[str, NDArray[np.float64]]], kind: Kind, rounds: int
+    judged: JudgedSet,
+    values: Iterator[tuple[str, NDArray[np.float64]]],
+    kind: Kind,
+    rounds: int,
+    beside: Sequence[tuple[str, NDArray[np.float64]]] = (),
 ) -> Iterator[Figure]:
-    """`values` (2n,) in the order of `altered_answers`."""
-    for name, some in values:
-        yield named(judged.where, (name, kind), right(some[0::2] - some[1::2]), rounds)
+    """`values` (2n,) in the order of `altered_answers`, those of what is simpler `beside` them."""
+    told = {name: right(some[0::2] - some[1::2]) for name, some in values}
+    simple = {name: right(some[0::2] - some[1::2]) for name, some in beside}
+    for name, found in told.items():
+        yield named(judged.where, (name, kind), found, rounds)
+    yield from beyond_simple(judged.where, "better one named", told, rounds, simple)
 
 
 def _kind(name: str) -> Kind:

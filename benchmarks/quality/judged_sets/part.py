@@ -111,7 +111,7 @@ def _figures(given: Given, material: Material, answers: Answers | None, absent: 
     if answers:
         yield from opinion_figures(material.innoeval, answers.grouped, given.rounds)
         by_model = ((name, some) for (name, _), some in answers.values[material.altered.where].items())
-        yield from altered_figures(material.altered, by_model, "prompt", given.rounds)
+        yield from altered_figures(material.altered, by_model, "prompt", given.rounds, told)
     yield from _queries(given, material, answers, absent)
     yield from _coverage(given, material, answers, absent)
 

@@ -1,6 +1,6 @@
 """One comparison of two reviews by a language model, asked in both orders: question, answer, task and outcome."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Annotated, Literal, NamedTuple, get_args
 
@@ -8,13 +8,14 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Llm, Task, ask
-from assayer.models import EvaluationId, Label, Report
+from assayer.models import EvaluationId, Label, Point, Report
 from assayer.models.base import Frozen
 from assayer.prompts import Prompts
 from assayer.run.budget import Budget
 from assayer.run.run import Run
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.points import Silent
+from benchmarks.quality.report_text import plan_lines
 from cluster.clock import SystemClock
 
 __all__ = [
@@ -148,8 +149,14 @@ def review_text(report: Report) -> str:
 
 def _lines(report: Report, titles: Mapping[Label, str]) -> Iterator[str]:
     listed = report.summary
-    points = [one for some in (listed.strengths, listed.weaknesses, listed.suggestions) for one in some]
-    points += [one for part in report.parts for assessment in part.assessments for one in assessment.points]
+    yield from _said([*listed.strengths, *listed.weaknesses, *listed.suggestions], titles)
+    if report.plan_review:
+        yield from plan_lines(report.plan_review, titles)
+    for assessment in (one for part in report.parts for one in part.assessments):
+        yield from _said(assessment.points, titles)
+
+
+def _said(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]:
     for one in points:
         yield f"{one.kind.capitalize()}: {one.text}"
         for citation in one.citations:

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,27 +15,35 @@ from tenacity import retry, retry_if_exception_type, wait_fixed
 
 from assayer.errors import AssayerError, CorpusError, LlmUnavailable, SourceBusy, Unreadable
 from assayer.models import Fault
+from assayer.ports import LexicalEmbedder
 from assayer.run.context_variables import urgency
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
+from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.specimen import Specimen
+from tests.contract.bge_models import small_bge_m3, small_llm_reranker
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
 from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.lexical_embedder import BgeM3Embedder
 from workers.embedding.settings import EmbedderSettings
 from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats, TransientLlmFailure
+from workers.reranking import RerankerSettings
+from workers.reranking.reranker import LocalReranker
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
 SECONDS, PATIENCE = 30.0, 60.0
 
 
-def _pool(kind: type[Any], *arguments: Any, **options: Any) -> PoolClient[Any]:
+def _pool(
+    kind: type[Any], *arguments: Any, environment: dict[str, str] | None = None, **options: Any
+) -> PoolClient[Any]:
     """One process of its own, called patiently."""
-    name = kind.__name__
+    name = kind.__name__ + "-elsewhere" * bool(environment)
+    ray_options = {"num_cpus": 0.1, "runtime_env": {"env_vars": environment or {}}}
     chosen: dict[str, Any] = {"health_check_period_s": 1.0, "max_ongoing_requests": 64, **options}
-    deployment = serve.deployment(name=name, ray_actor_options={"num_cpus": 0.1}, **chosen)(kind)
+    deployment = serve.deployment(name=name, ray_actor_options=ray_options, **chosen)(kind)
     handle = serve.run(deployment.bind(*arguments), name=name, route_prefix=None)
     return PoolClient(handle, SECONDS, PATIENCE)
 
@@ -149,3 +158,31 @@ async def test_served_embedder_gives_the_vectors_of_the_one_at_hand(cluster: Non
         assert (served.name, served.dimensions) == (local.name, local.dimensions)
         assert np.array_equal(await served.embed(texts, "passage"), await local.embed(texts, "passage"))
         assert (await served.embed([], "query")).shape == (0, local.dimensions)
+    assert not isinstance(served, LexicalEmbedder)
+
+
+async def test_served_bge_m3_gives_vectors_and_weights_of_one_pass_and_a_served_language_model_reranks(
+    cluster: None, tmp_path: Path
+) -> None:
+    embedding = EmbedderSettings(library="FlagEmbedding", model=str(small_bge_m3(tmp_path / "bge-m3")))
+    reranking = RerankerSettings(library="FlagEmbedding", model=str(small_llm_reranker(tmp_path / "gemma")))
+    environment = {
+        "ASSAYER_EMBEDDER__LIBRARY": embedding.library,
+        "ASSAYER_EMBEDDER__MODEL": embedding.model,
+        "ASSAYER_RERANKER__LIBRARY": reranking.library,
+        "ASSAYER_RERANKER__MODEL": str(reranking.model),
+    }
+    texts = [ON_TOPIC, OFF_FIELD, ""]
+    served = await PooledEmbedder.open(_pool(EmbedderReplica, ReplicaConfig(), environment=environment))
+    with closing(BgeM3Embedder(embedding)) as local:
+        assert isinstance(served, LexicalEmbedder)
+        assert (served.name, served.dimensions) == (local.name, local.dimensions)
+        theirs = await served.embed_with_weights(texts, "passage")
+        ours = await local.embed_with_weights(texts, "passage")
+        assert np.array_equal(theirs.vectors, ours.vectors)
+        for one, other in zip(theirs.lexical, ours.lexical, strict=True):
+            assert np.array_equal(one.tokens, other.tokens)
+            assert np.array_equal(one.weights, other.weights)
+    reranker = await PooledReranker.open(_pool(RerankerReplica, ReplicaConfig(), environment=environment))
+    with closing(LocalReranker(reranking)) as own:
+        assert list(await reranker.score("bees", texts)) == list(await own.score("bees", texts))

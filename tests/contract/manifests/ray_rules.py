@@ -20,7 +20,8 @@ def ray_problems(resources: Resources) -> Iterator[str]:
     for one in of_kind(resources, "RayService", "RayJob"):
         spec = one["spec"]
         cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
-        rules = (_operator(spec, cluster), _redis(cluster), _pods(resources, one, cluster), _serving(spec, cluster))
+        serving = _serving(spec, cluster)
+        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, one, cluster), serving)
         yield from (f"{named(one)}: {problem}" for rule in rules for problem in rule)
     for one in of_kind(resources, "RayCronJob"):
         yield f"{named(one)}: is behind a feature gate"
@@ -44,8 +45,10 @@ def _operator(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         yield "the autoscaler's second version wants restartPolicy Never in every pod"
 
 
-def _redis(cluster: dict[str, Any]) -> Iterator[str]:
+def _redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
     options = cluster.get("gcsFaultToleranceOptions", {})
+    if "serveConfigV2" in spec and not options:
+        yield "a head that dies takes every worker along"
     head = cluster["headGroupSpec"]
     container = head["template"]["spec"]["containers"][0]
     variables = {one["name"] for one in container.get("env", ())}

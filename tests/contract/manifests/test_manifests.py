@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -10,13 +11,14 @@ from typer.main import get_command
 from cluster.cli.corpus import app
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
+from tests.contract.manifests.network_reach import egress_peers
 from tests.contract.manifests.pod_rules import pod_problems
 from tests.contract.manifests.ray_rules import ray_problems
 from tests.contract.manifests.reference_rules import reference_problems
 from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, of_kind, pods_of
 from tests.contract.manifests.schemas import DEFINITIONS, custom_kinds, schema_problems
 
-OVERLAYS = {f"overlays/{name}" for name in ("cpu", "gpu", "kind", "llm", "nightly", "small")}
+OVERLAYS = {f"overlays/{name}" for name in ("cpu", "gpu", "gpu-search", "kind", "llm", "nightly", "small")}
 ALONE = [folder for folder in FOLDERS if folder != "base"]
 """The base is held against the rules in each overlay; alone it has no database."""
 
@@ -74,6 +76,7 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
     [
         ("cpu", "assayer", "serve/cpu-cluster.yaml"),
         ("gpu", "assayer", "serve/gpu-cluster.yaml"),
+        ("gpu-search", "assayer", "serve/gpu-search-cluster.yaml"),
         ("llm", "assayer", "serve/closed-cluster.yaml"),
         ("llm", "assayer-llm", "llm/judge.yaml"),
         ("small", "assayer", "serve/small-cluster.yaml"),
@@ -84,6 +87,16 @@ def test_a_service_runs_a_serve_file_word_for_word(overlay: str, service: str, f
     services = of_kind(build_folder(f"overlays/{overlay}"), "RayService")
     (found,) = (one for one in services if one["metadata"]["name"] == service)
     assert found["spec"]["serveConfigV2"] == (ROOT / "deploy" / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize(("overlay", "device"), [("cpu", None), ("gpu", None), ("gpu-search", "cuda")])
+def test_corpus_is_searched_on_gpus_where_its_pool_asks_for_some(overlay: str, device: str | None) -> None:
+    built = build_folder(f"overlays/{overlay}")
+    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (service,) = of_kind(built, "RayService")
+    (application,) = yaml.safe_load(service["spec"]["serveConfigV2"])["applications"]
+    assert settings.get("ASSAYER_CORPUS__DEVICE") == device
+    assert ("gpus" in application["args"]["serving"]["index"]) == (device == "cuda")
 
 
 def test_sources_of_text_are_in_no_cluster(resources: Resources) -> None:
@@ -100,6 +113,41 @@ def test_alerts_and_dashboard_are_those_of_deploy() -> None:
     (ours, _) = of_kind(built, "PodMonitor")
     jobs = {pod.labels.get(ours["spec"]["jobLabel"]) for pod in pods_of(built) if pod.labels["assayer/part"] == "pools"}
     assert jobs == {"assayer"}, "the alerts ask for this job"
+
+
+@pytest.mark.parametrize("overlay", ["cpu", "gpu", "gpu-search"])
+def test_traces_go_to_the_collector_by_the_one_way_that_is_open_to_it(overlay: str) -> None:
+    built = build_folder(f"overlays/{overlay}")
+    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    endpoint = urlsplit(settings["OTEL_EXPORTER_OTLP_ENDPOINT"])
+    assert endpoint.hostname is not None
+    _, namespace, _ = endpoint.hostname.split(".")
+    told = {pod.labels["assayer/part"]: pod for pod in pods_of(built)}
+    policies = of_kind(built, "NetworkPolicy")
+    open_to = {
+        part
+        for part, pod in told.items()
+        for peer in egress_peers(policies, pod)
+        if peer.get("namespaceSelector") == {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    }
+    assert open_to == {"pools"}
+    (way,) = (one for one in policies if one["metadata"]["name"] == "traces")
+    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [endpoint.port]
+    sources = {one["configMapRef"]["name"] for one in told["pools"].containers[0]["envFrom"] if "configMapRef" in one}
+    assert sources == {one["metadata"]["name"] for one in of_kind(built, "ConfigMap") if one["data"] == settings}
+
+
+@pytest.mark.parametrize("overlay", ["llm", "small", "kind"])
+def test_nothing_is_told_where_there_is_no_collector(overlay: str) -> None:
+    assert "OTEL_" not in yaml.safe_dump_all(list(build_folder(f"overlays/{overlay}")))
+
+
+def test_figures_alerts_dashboard_and_traces_come_together() -> None:
+    built = build_folder("overlays/cpu")
+    assert len(of_kind(built, "PodMonitor")) == 2
+    assert of_kind(built, "PrometheusRule")
+    assert [one for one in of_kind(built, "ConfigMap") if one["metadata"].get("labels", {}).get("grafana_dashboard")]
+    assert [one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "traces"]
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:

@@ -84,6 +84,7 @@ MISTAKES: list[tuple[str, Planting]] = [
     ("wants restartPolicy Never", lambda have: _head(have).update(restartPolicy="Always")),
     ("given twice", lambda have: _cluster(have)["headGroupSpec"]["rayStartParams"].update({"redis-password": "x"})),
     ("Redis is not at", lambda have: _cluster(have)["gcsFaultToleranceOptions"].update(redisAddress="redis:6379")),
+    ("takes every worker along", lambda have: _cluster(have).pop("gcsFaultToleranceOptions")),
     ("behind a feature gate", lambda have: _cluster(have).update(networkPolicy={"mode": "DenyAllIngress"})),
     ("not between the fewest and the most", lambda have: _cluster(have)["workerGroupSpecs"][0].update(replicas=40)),
     (

@@ -17,11 +17,14 @@ from cluster.engine_parts import SharedParts
 from cluster.http_server import listening_socket, serve_http
 from cluster.service import Service, create_first_key, open_service
 from cluster.settings import Settings
+from cluster.submitted_documents import open_documents
 from orchestrator.jobs.models import Job, JobId, JobRequest, TenantId
 from orchestrator.jobs.requests import ComparisonRequest, EvaluationRequest, Limits, RankingRequest
 from orchestrator.jobs.results import ComparisonResult, RankingResult
 from orchestrator.jobs.submissions import NewJob
+from orchestrator.settings import BatchSettings
 from orchestrator.store import Database, PgEvents, PgJobs
+from orchestrator.store.documents import PgDocuments
 from tests.contract.office_files import word
 from tests.contract.otlp_collector import attributes, collector
 from tests.contract.pdf_files import pdf
@@ -79,10 +82,10 @@ def sent_to(simulator: Simulator) -> Callable[[], Awaitable[int]]:
 
 
 class Running:
-    def __init__(self, service: Service, caller: Caller) -> None:
+    def __init__(self, service: Service, caller: Caller, documents: PgDocuments | None) -> None:
         self.service = service
         self.caller = caller
-        self.jobs = PgJobs(service.database)
+        self.jobs = PgJobs(service.database, documents=documents)
 
     async def taken(self) -> int:
         """Places of the worker."""
@@ -109,7 +112,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
             caller = Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key)
             try:
                 async with caller.client:
-                    yield Running(service, caller)
+                    yield Running(service, caller, open_documents(settings, service.database))
             finally:
                 serving.cancel()
                 await asyncio.gather(serving, return_exceptions=True)
@@ -288,13 +291,26 @@ async def test_a_ranking_of_the_same_idea_twice_fails_and_says_which(settings: S
     assert (job.problem.type, "bees.txt" in job.problem.detail) == ("unusable-input", True)
 
 
-async def test_an_idea_in_a_pdf_is_read_when_its_job_begins(settings: Settings) -> None:
+@pytest.mark.parametrize("kept_in", ["rows", "files"])
+async def test_an_idea_in_a_pdf_is_read_when_its_job_begins_and_gone_when_it_ends(
+    kept_in: str, settings: Settings, tmp_path: Path
+) -> None:
+    folder = tmp_path / "submissions"
+    if kept_in == "files":
+        settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
     words = IDEA.split()
     lines = [" ".join(words[at : at + 9]) for at in range(0, len(words), 9)]
     document = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
     async with running(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.pdf"), document)
         report = await world.jobs.report(TENANT, job.id)
+        # Told by the database, which forgets a file after it has gone.
+        left = await wait_until_async(
+            lambda: world.service.database.fetch("SELECT FROM document_files"), lambda noted: not noted
+        )
+    assert left == []
+    assert folder.is_dir() == (kept_in == "files")
+    assert [file for file in folder.rglob("*") if file.is_file()] == []
     assert job.state == "done"
     assert report is not None
     assert report.idea.source == "proposal.pdf"

@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-HIDDEN = {"duckdb", "fastapi", "opentelemetry", "ray", "starlette", "torch_geometric", "trafilatura", "uvicorn"}
+HIDDEN = {
+    "duckdb",
+    "fastapi",
+    "grobid_client",
+    "opentelemetry",
+    "ray",
+    "starlette",
+    "torch_geometric",
+    "trafilatura",
+    "uvicorn",
+}
 
 
 class _Hide:

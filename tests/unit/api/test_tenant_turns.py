@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from orchestrator.api.backpressure import release_slot
@@ -117,15 +118,31 @@ async def test_refusal_is_late_and_holds_up_nobody() -> None:
     await crowd.end()
 
 
-async def test_more_than_may_wait_are_refused_at_once_and_what_was_counted_is_given_back() -> None:
+async def test_more_than_may_wait_are_refused_and_what_was_counted_is_given_back() -> None:
     application = Application()
-    crowd = Crowd(application, max_waiting_per_tenant=4)
+    crowd = Crowd(application, max_waiting_per_tenant=4, refusal_seconds=0)
     await crowd.send(5)
     assert crowd.answers == [429]
     application.go_on.set()
     await asyncio.gather(*crowd.tasks)
     await crowd.send(4)
     assert crowd.answers == [429] + [200] * 8
+    await crowd.end()
+
+
+async def test_refusal_of_what_may_not_wait_is_late_as_well() -> None:
+    application = Application()
+    crowd = Crowd(application, max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
+    await crowd.send(9)
+    assert (application.in_hand, crowd.answers) == (2, [])
+    await crowd.end()
+
+
+async def test_refusals_beyond_those_that_may_wait_to_be_sent_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.api.tenant_turns._MOST_REFUSALS", 3)
+    crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
+    await crowd.send(9)
+    assert crowd.answers == [429] * 2
     await crowd.end()
 
 

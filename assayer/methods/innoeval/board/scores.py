@@ -57,6 +57,12 @@ def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> S
     return Score(value=round(value, 2), basis=f"{basis}, each the mean of its reviewers{without}.")
 
 
+_ONE_MODEL = (
+    " One language model answered for all of them, so they are not independent: in a published comparison AI reviewers "
+    "shared 21 % of their criticisms and people 3 % (arXiv 2605.20668). Agreement among them tells less."
+)
+
+
 def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
     """Student's t over the reviewers' mean deviations from the dimensions' means: for a full matrix, the t interval
     of the reviewers' own means. Deviations, so that a reviewer who skipped a hard dimension does not look generous."""
@@ -79,8 +85,8 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
     )
 
 
-def agreement(matrix: ScoreMatrix) -> Agreement | Absent:
-    """Krippendorff's α for interval data, reviewers as coders and dimensions as units."""
+def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
+    """Krippendorff's α for interval data, reviewers as coders and dimensions as units; `models` answered for them."""
     pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
     pairable = pairable[(~np.isnan(pairable)).any(axis=1)]
     reviewers, dimensions = pairable.shape
@@ -96,7 +102,7 @@ def agreement(matrix: ScoreMatrix) -> Agreement | Absent:
         basis=(
             f"Krippendorff's α for interval data over {dimensions} dimensions. It measures whether reviewers see the "
             "same strengths and weaknesses: if an idea is equally good in all dimensions, α is low however close the "
-            "scores are."
+            f"scores are.{_ONE_MODEL if models == 1 else ''}"
         ),
     )
 

@@ -174,6 +174,7 @@ class BoardSession:
     ) -> BoardRecord:
         columns = [[one.score for one in reviews] for _, reviews in reviews_by_dimension]
         matrix = score_matrix(self._dimensions, list(zip(*columns, strict=True)))
+        models = tuple(sorted({one.model for one in self._run.journal.calls if one.task == JUDGING.name}))
         record = BoardRecord(
             seed=self._options.seed,
             pool=self._pool_used(),
@@ -181,10 +182,10 @@ class BoardSession:
             dimensions=tuple(_judged_dimension(one, sections_by_dimension[one.name]) for one in self._dimensions),
             prompt_version=JUDGING.version,
             prompt_digest=JUDGING.digest,
-            models=tuple(sorted({one.model for one in self._run.journal.calls if one.task == JUDGING.name})),
+            models=models,
             score=final_score(self._dimensions, matrix),
             interval=score_interval(self._dimensions, matrix),
-            agreement=agreement(matrix),
+            agreement=agreement(matrix, len(models)),
             decision=_UNDECIDED,
             meta_review=_absent(meta) if isinstance(meta, Failed) else meta.review,
             advice=_absent(advice) if isinstance(advice, Failed) else advice,

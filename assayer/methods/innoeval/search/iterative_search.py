@@ -12,6 +12,7 @@ from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.prompt_evidence import labelled_parts, on_one_line
 from assayer.methods.innoeval.schemas import (
+    EarlierQuery,
     PartQueries,
     RefinementQuestion,
     SearchQueriesQuestion,
@@ -20,7 +21,7 @@ from assayer.methods.innoeval.schemas import (
 )
 from assayer.methods.innoeval.search.fast_search import FastSearch, SearchCandidate, SourceQuery
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection, RankedCandidate
-from assayer.methods.innoeval.tasks import QUERIES, refinement_task
+from assayer.methods.innoeval.tasks import queries_task, refinement_task
 from assayer.models import PaperId
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
@@ -143,7 +144,11 @@ class IterativeSearch:
         outcomes = [self._query_outcome(query) for query in queries]
         batches = _chunks(outcomes, self._options.tried_per_call)
         limit = -(-self._options.refined // max(1, len(batches)))
-        refined = await each(batches, lambda batch: refined_queries(self._llm, self._run, self._digest, batch, limit))
+        now = set(queries)
+        earlier = [query for query in self._results_by_query if query not in now]
+        refined = await each(
+            batches, lambda batch: refined_queries(self._llm, self._run, self._digest, batch, limit, earlier)
+        )
         answered = self._run.keep_successes(refined, "query to be refined", [len(batch) for batch in batches])
         asked = {(query.kind, _sorted_words(query.text)) for query in self._results_by_query}
         fresh = {
@@ -196,7 +201,8 @@ async def first_queries(
 ) -> list[SourceQuery]:
     """Raises an LlmError or BudgetExhausted."""
     labelled = labelled_parts(parts)
-    answer = await ask(llm, QUERIES, SearchQueriesQuestion(digest=digest, parts=labelled, kinds=tuple(kinds)), run)
+    question = SearchQueriesQuestion(digest=digest, parts=labelled, kinds=tuple(kinds))
+    answer = await ask(llm, queries_task(question.kinds), question, run)
     names = {part.label: part.name for part in labelled}
     return [
         SourceQuery(names[entry.part], kind, text)
@@ -212,7 +218,12 @@ def _of_kind(entry: PartQueries, kind: EvidenceKind) -> list[str]:
 
 
 async def refined_queries(
-    llm: Llm, run: Run, digest: str, outcomes: Sequence[QueryOutcome], limit: int
+    llm: Llm,
+    run: Run,
+    digest: str,
+    outcomes: Sequence[QueryOutcome],
+    limit: int,
+    earlier: Sequence[SourceQuery] = (),
 ) -> list[SourceQuery]:
     """What to ask instead of or beside what was asked, of the same kind for the same part. Raises as
     `first_queries`."""
@@ -228,7 +239,12 @@ async def refined_queries(
         )
         for number, one in enumerate(outcomes, start=1)
     }
-    question = RefinementQuestion(digest=digest, tried=tuple(tried.values()), limit=limit)
+    question = RefinementQuestion(
+        digest=digest,
+        tried=tuple(tried.values()),
+        earlier=tuple(EarlierQuery(kind=one.kind, part=one.part, query=one.text) for one in earlier),
+        limit=limit,
+    )
     answer = await ask(llm, refinement_task(limit), question, run)
     refined = [(tried[one.tried], plain(one.query)) for one in answer.queries]
     return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]

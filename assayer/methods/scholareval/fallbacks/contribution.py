@@ -87,14 +87,14 @@ def _verdict(dimension: str, found: Sequence[str], nearness: Cosines) -> Novelty
     reason = f"Its nearest sentence {'says nearly the same' if same else 'is close'} (cosine {value:.2f})."
     quote = first_words(found[best], QUOTE_WORDS, ellipsis="")
     return NoveltyVerdict(
-        dimension=dimension, reason=reason, quote=quote, verdict="already_there" if same else "overlaps"
+        dimension=dimension, reason=reason, quote=quote, verdict="paper_has_it" if same else "paper_has_part"
     )
 
 
 async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> DimensionReview:
     """Papers that say nearly the same are overlap; a dimension that none of them touches is named as such."""
-    nearest = sorted(question.compared, key=lambda paper: paper.verdict != "already_there")[:5]
-    same = sum(paper.verdict == "already_there" for paper in nearest)
+    nearest = sorted(question.compared, key=lambda paper: paper.verdict != "paper_has_it")[:5]
+    same = sum(paper.verdict == "paper_has_it" for paper in nearest)
     total = len(question.compared) + question.untouching
     suggestions = []
     if nearest:
@@ -114,6 +114,6 @@ async def synthesis(question: SynthesisQuestion, embedder: Embedder) -> Dimensio
 
 
 def _overlap(dimension: str, paper: ComparedPaper) -> Claim:
-    much = "says nearly the same" if paper.verdict == "already_there" else "comes close"
+    much = "says nearly the same" if paper.verdict == "paper_has_it" else "comes close"
     text = f"{dimension}: [{paper.label}] ({paper.year or 'no date'}) {much}: “{first_words(paper.quote, 32)}”"
     return Claim(text=text)

@@ -90,7 +90,7 @@ def _method(paragraph: Paragraph) -> ProposedMethod:
     beginning = first_words(first, 9)
     # What a quotation mark opens here is closed in another text, which would look like a title.
     beginning = re.sub('["“”„«»]', "", beginning)
-    name = beginning.rstrip(".") if _is_general(paragraph.heading) else paragraph.heading
+    name = beginning.rstrip(".") if _is_general(paragraph.heading) else first_words(paragraph.heading, 20)
     description = first_words(" ".join(paragraph.text.replace("**", "").split()), 120)
     return ProposedMethod.model_validate(
         {

@@ -36,6 +36,7 @@ SAME_COSINE = 0.72
 OVERLAP_COSINES = (0.35, 0.85)
 """Cosines that count as no and as full overlap in the scores."""
 QUOTE_WORDS = 40
+_WORD_CHARS = 12
 
 
 async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
@@ -52,8 +53,11 @@ def overlap_score(cosine: float) -> float:
 
 
 def first_words(text: str, most: int, ellipsis: str = " …") -> str:
+    """At most so many words, and no more characters than they have: some scripts put no space between words."""
     words = text.split()
-    return " ".join(words[:most]) + (ellipsis if len(words) > most else "")
+    chosen = " ".join(words[:most])
+    begun = chosen[: most * _WORD_CHARS]
+    return begun + (ellipsis if len(words) > most or len(begun) < len(chosen) else "")
 
 
 _HEADING = re.compile(

@@ -1,0 +1,74 @@
+"""Words in a form that people do not read at sight and models do: encoded, or letter by letter."""
+
+import base64
+import binascii
+import codecs
+import html
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+__all__ = ["encoded_texts"]
+
+_BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/=-])")
+_HEX = re.compile(r"(?<![\w\\])(?:[0-9a-f]{2}){20,2000}(?!\w)|(?<![\w\\])(?:[0-9A-F]{2}){20,2000}(?!\w)")
+_ENTITIES = re.compile(r"(?:&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});\s?){6,1000}")
+_ESCAPES = re.compile(r"^(?=[^\n]{0,4000}\\u[0-9a-fA-F]{4})[^\n]{1,8000}", re.MULTILINE)
+"""A line with one at least."""
+_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
+_SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_NAMES_ROT13 = re.compile(r"\brot[ -]?13\b|\bcaesar (?:cipher|shift)\b", re.IGNORECASE)
+_MOST = 50
+"""Of each kind."""
+
+
+def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
+    """Where each begins, and what it says. Of rot13 the whole text, where it says that something is to be read so."""
+    for pattern, decode in _FORMS:
+        for match in islice(pattern.finditer(text), _MOST):
+            if decoded := decode(match[0]):
+                yield match.start(), decoded
+    if named := _NAMES_ROT13.search(text):
+        yield named.start(), codecs.decode(text, "rot13")
+
+
+def _of_base64(run: str) -> str:
+    """Empty where it is no text: a name, a hash, a part of an address."""
+    padded = run.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return _prose(base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True))
+    except binascii.Error:
+        return ""
+
+
+def _of_percent(run: str) -> str:
+    return _prose(re.sub(rb"%([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), run.encode("utf-8", "ignore")))
+
+
+def _of_escapes(run: str) -> str:
+    units = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), run)
+    return units.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+
+
+def _prose(data: bytes) -> str:
+    try:
+        found = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    return found if all(one.isprintable() or one.isspace() for one in found) else ""
+
+
+def _of_spaced(run: str) -> str:
+    """Where words are further apart than letters, they come back."""
+    return " ".join(word.replace(" ", "") for word in re.split(r" {2,}", run))
+
+
+_FORMS = (
+    (_BASE64, _of_base64),
+    (_HEX, lambda run: _prose(bytes.fromhex(run))),
+    (_ENTITIES, html.unescape),
+    (_ESCAPES, _of_escapes),
+    (_PERCENT, _of_percent),
+    (_SPACED, _of_spaced),
+)

@@ -1,0 +1,137 @@
+"""Whether the books balance and whether what was erased is gone: by SQL and files alone, without the product's code."""
+
+import zlib
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from assayer.models import Frozen
+
+__all__ = ["Books", "Charge", "Erased", "audited", "unbalanced"]
+
+AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
+
+_CENT = 1e-9
+"""US dollars that sums of floats may be off."""
+
+# What is under way when a tenant cancels or erases is told a moment later: in the ledger, and not in the charge.
+_CHARGES = """
+    SELECT j.id, j.tenant, j.cost_usd AS charged, coalesce(sum(l.cost_usd), 0) AS most,
+           coalesce(sum(l.cost_usd) FILTER (
+               WHERE l.at <= j.finished_at - CASE j.state WHEN 'cancelled' THEN interval '1 s' ELSE interval '0' END
+           ), 0) AS least, count(l.id) FILTER (WHERE l.at > j.finished_at) AS late
+    FROM jobs j LEFT JOIN runs r ON r.job = j.id LEFT JOIN ledger l ON l.run_id = r.run_id AND NOT l.cached
+    WHERE j.finished_at IS NOT NULL GROUP BY j.id
+"""
+_ERASED_CHARGES = """
+    SELECT coalesce(sum(l.cost_usd), 0) AS most,
+           coalesce(sum(l.cost_usd) FILTER (WHERE l.at <= e.erased_at - interval '1 s'), 0) AS least
+    FROM erased_runs e JOIN ledger l USING (run_id) WHERE NOT l.cached
+"""
+_SPENT = "SELECT coalesce(sum(usd), 0) FROM spending"
+_NOBODYS = """
+    SELECT DISTINCT run_id FROM ledger l WHERE NOT cached AND prompt_tokens + completion_tokens > 0
+        AND NOT EXISTS (SELECT FROM runs r WHERE r.run_id = l.run_id)
+        AND NOT EXISTS (SELECT FROM erased_runs e WHERE e.run_id = l.run_id)
+"""
+_TOKENS = "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint FROM ledger WHERE NOT cached"
+_TABLES = """
+    SELECT c.relname AS name,
+           coalesce(array_agg(a.attname::text) FILTER (WHERE a.atttypid = 'bytea'::regtype), '{}') AS bytes
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition GROUP BY 1
+"""
+
+
+class Erased(Frozen):
+    """One line of the clients' own record: an erasure that was answered."""
+
+    job: str
+    marker: str
+    """Words that stand in that idea alone."""
+
+
+class Charge(NamedTuple):
+    """Of a job that has ended, or of all that were erased, in US dollars."""
+
+    id: str
+    charged: float | None
+    least: float
+    """What the ledger has from before the verdict."""
+    most: float
+    """And with what was told after it."""
+
+
+class Books(NamedTuple):
+    broken: Mapping[str, Collection[str]]
+    tokens: int
+    """In the ledger, of answers that were paid."""
+    ledger_usd: float
+    spent_usd: float
+    late: int
+    """Calls that were told after the verdict: in the ledger, and not in the charge of a cancelled evaluation."""
+
+
+async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Path) -> Books:
+    """`files`: the folder in which documents wait."""
+    rows = await connection.fetch(_CHARGES)
+    charges = [Charge(row["id"], row["charged"], row["least"], row["most"]) for row in rows]
+    of_erased = await connection.fetchrow(_ERASED_CHARGES)
+    assert of_erased is not None  # noqa: S101 - sums always have a row
+    spent = float(await connection.fetchval(_SPENT))
+    gone = Charge(
+        "all that were erased", spent - sum(one.charged or 0.0 for one in charges), *reversed(tuple(of_erased))
+    )
+    ids = {one.job for one in erased}
+    stored = {row["id"] for row in await connection.fetch("SELECT id FROM jobs WHERE id = ANY($1::text[])", list(ids))}
+    return Books(
+        broken={
+            "charged another sum than was paid for them": [one.id for one in [*charges, gone] if unbalanced(one)],
+            "runs that were paid for and belong to no evaluation": [row[0] for row in await connection.fetch(_NOBODYS)],
+            "erased, and still in the tables": stored,
+            "places where words of erased ideas are left": [
+                *[place async for place in _in_tables(connection, [one.marker for one in erased])],
+                *_in_files(files),
+            ],
+        },
+        tokens=await connection.fetchval(_TOKENS),
+        ledger_usd=sum(one.most for one in charges) + of_erased["most"],
+        spent_usd=spent,
+        late=sum(row["late"] for row in rows),
+    )
+
+
+def unbalanced(charge: Charge) -> bool:
+    if charge.charged is None:
+        return True
+    return not charge.least - _CENT <= charge.charged <= charge.most + _CENT
+
+
+async def _in_tables(connection: AnyConnection, markers: Sequence[str]) -> AsyncIterator[str]:
+    """Every column of every table: as text, and what is bytes as they are and inflated."""
+    patterns = [f"%{marker}%" for marker in markers]
+    for table in await connection.fetch(_TABLES) if markers else ():
+        name = table["name"]
+        found = await connection.fetchval(f"SELECT count(*) FROM {name} t WHERE t::text LIKE ANY($1::text[])", patterns)  # noqa: S608
+        if found:
+            yield f"{found} rows of {name}"
+        for column in table["bytes"]:
+            for row in await connection.fetch(f"SELECT {column} FROM {name} WHERE {column} IS NOT NULL"):  # noqa: S608
+                if any(marker.encode() in content for content in _readings(row[0]) for marker in markers):
+                    yield f"{name}.{column}"
+
+
+def _readings(content: bytes) -> Iterator[bytes]:
+    yield content
+    try:
+        yield zlib.decompress(content)
+    except zlib.error:
+        return
+
+
+def _in_files(folder: Path) -> list[str]:
+    """All evaluations have ended, so no document waits."""
+    return [str(file) for file in folder.rglob("*") if file.is_file()]

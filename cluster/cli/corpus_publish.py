@@ -1,0 +1,90 @@
+"""`assayer corpus publish` and `assayer corpus pull`: versions to a bucket, and from there to this machine."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from assayer.errors import ConfigurationError, CorpusError
+from cluster.cli.terminal import SafeConsole, readable_size
+from cluster.settings import Settings
+from cluster.settings_loading import load_settings
+
+if TYPE_CHECKING:
+    from index.object_storage.publishing import PublishSummary
+
+__all__ = ["publish", "pull", "show_publication", "source_rows"]
+
+
+def publish(
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Where to, as s3://bucket/corpus; by default ASSAYER_CORPUS__SOURCE."),
+    ] = None,
+    keep: Annotated[int, typer.Option(min=1, help="Versions to keep there, including this one.")] = 3,
+) -> None:
+    """Publish the current version where other machines pull it; readers find it only once all of it is there."""
+    from cluster.corpus_source import CorpusRelease
+
+    release, console = CorpusRelease(load_settings(), keep, to), SafeConsole(highlight=False)
+    with console.status("Publishing"):
+        summary = release.publish()
+    show_publication(summary, release.address, console)
+
+
+def pull() -> None:
+    """Pull the newest published version to this machine, as far as it is not here; searches do so by themselves."""
+    from cluster.corpus_source import bucket_origin, followed_bucket
+    from index.versions.verification_cache import VerificationCache
+
+    settings, console = load_settings(), SafeConsole(highlight=False)
+    bucket = followed_bucket(settings)
+    if bucket is None:
+        raise ConfigurationError(
+            "There is no place to pull from.", "Set ASSAYER_CORPUS__SOURCE, as s3://bucket/corpus."
+        )
+    newest = bucket.look().current
+    origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
+    with console.status("Pulling"):
+        done = origin.pull(newest.version)
+    console.print(
+        f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
+        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with versions before.",
+        soft_wrap=True,
+    )
+
+
+def show_publication(summary: "PublishSummary", address: str, console: Console) -> None:
+    verb = "Published" if summary.published else "Already published"
+    removed = f" {summary.removed:,} that no version needs were removed." if summary.removed else ""
+    console.print(
+        f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
+        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}",
+        soft_wrap=True,
+    )
+
+
+def source_rows(settings: Settings) -> dict[str, str]:
+    """What is told of the source, if one is set: what is there, and how much of that is on this machine."""
+    from cluster.corpus_source import followed_bucket
+    from index.object_storage.local_copy import LocalCopy
+    from index.versions.verification_cache import VerificationCache
+
+    bucket = followed_bucket(settings)
+    if bucket is None:
+        return {}
+    try:
+        newest = bucket.look()
+        inventory = bucket.inventory(newest.current.version)
+    except CorpusError as error:
+        return {"Source": str(error)}
+    copy, version = LocalCopy(settings.corpus_path, VerificationCache()), newest.current.version
+    parts = [number for number in range(len(inventory.parts)) if copy.holds(version, [number])]
+    here = "all of it" if len(parts) == len(inventory.parts) else "none of it" if not parts else f"shards {parts}"
+    others = ", ".join(one.version for one in newest.versions[1:])
+    return {
+        "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
+        f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {others}" if others else ""),
+        "Pulled": f"{here} ({readable_size(inventory.bytes_of(parts))} of {readable_size(inventory.bytes_of())})",
+    }

@@ -1,0 +1,123 @@
+"""The corpus that is configured: the one in a directory, or the newest that a bucket has."""
+
+import datetime as dt
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+from assayer.errors import ConfigurationError, CorpusError
+from assayer.ports import Embedder
+from cluster.settings import Settings
+from index import Corpus, ShardStore, VersionStore, is_sharded, read_manifest
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.object_storage.following import BucketOrigin, FollowedBucket
+from index.object_storage.local_copy import LocalCopy, PullSummary
+from index.object_storage.publishing import CorpusPublisher, PublishOptions, PublishSummary
+from index.versions.manifest import CorpusChanges
+from index.versions.verification_cache import VerificationCache
+
+__all__ = ["CorpusRelease", "bucket_origin", "corpus_origin", "followed_bucket", "open_corpus"]
+
+
+def followed_bucket(settings: Settings) -> FollowedBucket | None:
+    """None where no source is set. Raises ConfigurationError."""
+    source = settings.corpus.source
+    return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
+
+
+def bucket_origin(
+    bucket: FollowedBucket, settings: Settings, verified: VerificationCache, parts: Sequence[int] | None = None
+) -> BucketOrigin:
+    return BucketOrigin(bucket, settings.corpus_path, verified, parts, settings.corpus.pulled_versions)
+
+
+def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
+    """Raises ConfigurationError."""
+    bucket = followed_bucket(settings)
+    return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
+
+
+def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
+    """The newest version, pulled first where there is a source. Raises CorpusError and ConfigurationError."""
+    verified = VerificationCache(settings.verified_path)
+
+    def opened(version: str) -> Corpus:
+        return Corpus.open(settings.corpus_path, embedder, version or None, verified)
+
+    return open_from(corpus_origin(settings, verified), "", opened)
+
+
+class CorpusRelease:
+    """A build or an update whose result goes where readers pull. Two that begin from one version do not destroy each
+    other: who publishes second is told."""
+
+    def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
+        """Raises ConfigurationError where there is no address."""
+        source = address or settings.corpus.source
+        if source is None:
+            raise ConfigurationError(
+                "There is no place to publish in.", "Give --to s3://bucket/corpus, or set ASSAYER_CORPUS__SOURCE."
+            )
+        self.address = source
+        self._directory = settings.corpus_path
+        self._verified = VerificationCache(settings.verified_path)
+        self._keep = keep
+        grace = dt.timedelta(hours=settings.corpus.grace_hours)
+        options = PublishOptions(keep=keep, grace=grace, publisher=f"{socket.gethostname()}, process {os.getpid()}")
+        self._publisher = CorpusPublisher(source, lambda: dt.datetime.now(dt.UTC), options)
+        self._after: int | None = None
+
+    @classmethod
+    def configured(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
+        """None where no source is set."""
+        return None if settings.corpus.source is None else cls(settings, keep)
+
+    def begin(self) -> None:
+        """Of a build that takes nothing of what is there. Raises CorpusError."""
+        self._after = self._publisher.number()
+
+    def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
+        """Brings the version to be updated, unless what is here was made of it and is still to be published. Where
+        somebody else has published meanwhile, raises CorpusError, except for an update that `repeats` what was lost."""
+        newest = self._publisher.log.newest()
+        self._after = newest.number if newest else 0
+        if newest is None:
+            return None
+        here = VersionStore(self._directory).current_version()
+        if here and newest.find(here) is None:
+            if self._made_of(newest.current.version):
+                return None
+            if not repeats:
+                raise CorpusError(
+                    f"Version {here} in {self._directory} was built here and never published, and somebody else has "
+                    f"published version {newest.current.version} in {self.address}.",
+                    "Publish yours over it: assayer corpus publish. Or give an empty directory: ASSAYER_CORPUS__PATH.",
+                )
+        inventory = self._publisher.log.inventory_of(newest.current)
+        return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
+
+    def publish(self) -> PublishSummary:
+        """Raises CorpusError, PublishedMeanwhile among them."""
+        summary = self._publisher.publish(self._directory, self._verified, self._after)
+        self._after = summary.number
+        return summary
+
+    def _made_of(self, version: str) -> bool:
+        """Whether the current version here is an update of that one, or an update of an update."""
+        changes = _changes(self._directory, None)
+        while changes is not None:
+            if changes.before == version:
+                return True
+            try:
+                changes = _changes(self._directory, changes.before)
+            except CorpusError:
+                return False
+        return False
+
+
+def _changes(directory: Path, version: str | None) -> CorpusChanges | None:
+    if is_sharded(directory):
+        return ShardStore(directory).read_manifest(version).changes
+    versions = VersionStore(directory)
+    return read_manifest(versions.current_path() if version is None else versions.version_path(version)).changes

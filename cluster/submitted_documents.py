@@ -1,0 +1,48 @@
+"""Where documents of jobs lie until they are read: a folder beside the embedded database, or any store of fsspec."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from assayer.errors import FullTextError, StorageError
+from cluster.settings import Settings
+from orchestrator.store import Database
+from orchestrator.store.documents import PgDocuments
+from workers.file_storage import FileStorage
+
+__all__ = ["SubmittedDocuments", "open_documents"]
+
+Out = TypeVar("Out")
+_FOLDER = "submissions"
+
+
+class SubmittedDocuments:
+    """Implements `orchestrator.store.documents.DocumentFiles`."""
+
+    def __init__(self, url: str) -> None:
+        """Raises ConfigurationError."""
+        self._storage = FileStorage(url)
+
+    async def read(self, name: str) -> bytes | None:
+        return await self._stored(lambda: self._storage.read(name))
+
+    async def write(self, name: str, data: bytes) -> None:
+        await self._stored(lambda: self._storage.write(name, data))
+
+    async def delete(self, name: str) -> None:
+        await self._stored(lambda: self._storage.delete(name))
+
+    async def _stored(self, work: Callable[[], Awaitable[Out]]) -> Out:
+        try:
+            return await work()
+        except FullTextError as error:
+            raise StorageError(error.message, "Check ASSAYER_BATCHES__DOCUMENTS and the space left.") from error
+
+
+def open_documents(settings: Settings, database: Database) -> PgDocuments | None:
+    """None where documents stay in the rows of their jobs: with a database of one's own, which other machines use as
+    well, a folder of this one would not do. Raises ConfigurationError."""
+    if settings.batches.documents:
+        return PgDocuments(database, SubmittedDocuments(settings.batches.documents))
+    if settings.database.url:
+        return None
+    return PgDocuments(database, SubmittedDocuments(str(settings.home / _FOLDER)))

@@ -1,0 +1,52 @@
+"""FAISS: imported where it is first needed, and which of its builds is installed.
+
+Builds for the CPU and for GPUs bring one module. Which of two that are installed is there, the order of installing them
+decides, and removing one leaves a module with nothing in it.
+"""
+
+import logging
+import os
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from assayer.errors import ConfigurationError
+
+__all__ = ["faiss_packages", "load_faiss"]
+
+_LOG = logging.getLogger(__name__)
+_PACKAGES = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cuvs", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss-cuda")
+_INSTALL = "pip install 'assayer[local]', or 'assayer[gpu]' for GPUs."
+
+
+@cache
+def load_faiss() -> Any:
+    """Untyped: the types that come with FAISS do not cover its Python half. Raises ConfigurationError where it is
+    missing or in pieces."""
+    # Threads that spin while they wait make everything several times slower once a core is busy otherwise.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    installed = faiss_packages()
+    try:
+        import faiss
+    except ImportError as error:
+        why = "which is not installed" if not installed else f"which cannot be loaded: {error}"
+        raise ConfigurationError(f"Large corpora need FAISS, {why}.", f"Run: {_INSTALL}") from None
+    if not hasattr(faiss, "IndexFlatIP"):
+        raise ConfigurationError(
+            "FAISS is in pieces: one of two packages that bring it was removed.",
+            f"Run: pip uninstall {' '.join(installed)}; then {_INSTALL}",
+        )
+    if len(installed) > 1:
+        _LOG.warning("%s are both installed and bring the same module: keep one of them", " and ".join(installed))
+    return faiss
+
+
+def faiss_packages() -> list[str]:
+    """Installed packages that bring the module."""
+    found = []
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            version(name)
+            found.append(name)
+    return found

@@ -1,0 +1,125 @@
+"""Follows what is published in a bucket: who searches gets the newest version, pulled to this machine first."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from assayer.errors import CorpusError
+from index.object_storage.inventory import VersionInventory
+from index.object_storage.local_copy import LocalCopy, PullSummary
+from index.object_storage.publications import Publication, PublicationLog
+from index.object_storage.storage import ObjectStorage
+from index.versions.verification_cache import VerificationCache
+
+__all__ = ["BucketOrigin", "FollowedBucket"]
+
+_LOG = logging.getLogger(__name__)
+
+
+class FollowedBucket:
+    """What a bucket has published, looked at now and then in the background."""
+
+    def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
+        """Raises ConfigurationError for an address that no installed library knows."""
+        self.storage = ObjectStorage(address)
+        self.log = PublicationLog(self.storage)
+        self._look_seconds = look_seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._looking = False
+        self._looked: float | None = None
+        self._newest: Publication | None = None
+        self._trouble = ""
+        """Of the last look, so that each is told once."""
+
+    def known(self) -> Publication | None:
+        """The newest as far as known; begins to look again where that is long ago. Never waits."""
+        with self._lock:
+            due = self._looked is None or self._clock() - self._looked >= self._look_seconds
+            if due and not self._looking:
+                self._looking = True
+                threading.Thread(target=self._look_behind, name="corpus bucket", daemon=True).start()
+            return self._newest
+
+    def look(self) -> Publication:
+        """Raises CorpusError where there is none, and where nobody can look."""
+        newest = self.log.newest()
+        if newest is None:
+            raise self.log.nothing_published()
+        with self._lock:
+            self._newest, self._looked, self._trouble = newest, self._clock(), ""
+        return newest
+
+    def inventory(self, version: str) -> VersionInventory:
+        """Raises CorpusError, also for a version that is not there any more."""
+        return self.log.inventory(version)
+
+    def _look_behind(self) -> None:
+        try:
+            self.look()
+        except CorpusError as error:
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                _LOG.warning("nobody can see whether there is a newer version of the corpus: %s", error)
+        finally:
+            with self._lock:
+                self._looked, self._looking = self._clock(), False
+
+
+class BucketOrigin:
+    """Implements `index.corpus_origin.CorpusOrigin`, for some parts of a corpus; None: for all."""
+
+    def __init__(
+        self,
+        bucket: FollowedBucket,
+        directory: Path,
+        verified: VerificationCache,
+        parts: Sequence[int] | None = None,
+        keep: int = 2,
+    ) -> None:
+        self.bucket = bucket
+        self.copy = LocalCopy(directory, verified, keep)
+        self._parts = parts
+        self._settled: set[str] = set()
+
+    def newest(self) -> str:
+        known = self.bucket.known()
+        return known.current.version if known else self.copy.newest(self._parts)
+
+    def look(self) -> None:
+        self.bucket.look()
+
+    def fetch(self, version: str) -> str:
+        if not version:
+            try:
+                version = self.bucket.look().current.version
+            except CorpusError as error:
+                version = self.copy.newest(self._parts)
+                if not version:
+                    raise
+                _LOG.warning("version %s of the corpus, which is on this machine, is used: %s", version, error)
+        if not self.copy.holds(version, self._parts):
+            self.pull(version)
+        elif version not in self._settled:
+            with suppress(CorpusError):  # somebody builds in this directory, or may not write there
+                self.copy.settle(version, self._is_newest(version))
+        self._settled.add(version)
+        return version
+
+    def pull(self, version: str) -> PullSummary:
+        """Raises CorpusError."""
+        inventory = self.bucket.inventory(version)
+        return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
+
+    def _is_newest(self, version: str) -> bool:
+        known = self.bucket.known()
+        return known is not None and known.current.version == version
+
+    def mend(self, version: str) -> bool:
+        damaged = self.copy.mend(self.bucket.inventory(version), self.bucket.storage, self._parts)
+        if damaged:
+            _LOG.warning("damaged files of the corpus were fetched once more: %s", ", ".join(damaged))
+        return bool(damaged)

@@ -1,0 +1,107 @@
+"""The files of a version, by their checksums, as a bucket has them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from assayer.models import Frozen
+from index.hashing import FileChecksum, checksum
+from index.shards.shard_store import ShardStore, is_sharded
+from index.versions.manifest import MANIFEST, SEAL_FILE, read_manifest
+from index.versions.version_store import VersionStore
+
+__all__ = ["FileOfVersion", "VersionInventory", "object_name", "take_inventory"]
+
+
+class FileOfVersion(Frozen):
+    path: str
+    """Relative to the directory of the corpus."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)
+
+    @field_validator("path")
+    @classmethod
+    def _inside(cls, value: str) -> str:
+        path = PurePosixPath(value)
+        if (
+            path.is_absolute()
+            or ".." in path.parts
+            or path.parts[:1] not in (("versions",), ("segments",), ("shards",))
+        ):
+            raise ValueError("is no path inside a corpus")
+        return value
+
+
+class VersionInventory(Frozen):
+    format: Literal["inventory-1"] = "inventory-1"
+    version: str = Field(pattern=r"^[0-9a-f]{8,64}$")
+    papers: int
+    shard_count: int
+    """0 for a corpus in one piece."""
+    whole: tuple[FileOfVersion, ...]
+    """What every reader needs of a corpus in shards."""
+    parts: tuple[tuple[FileOfVersion, ...], ...]
+    """Of each shard, or of the one piece."""
+
+    def files(self, parts: Iterable[int] | None = None) -> Iterator[FileOfVersion]:
+        """Of some parts; None: of all."""
+        yield from self.whole
+        for number in range(len(self.parts)) if parts is None else parts:
+            yield from self.parts[number]
+
+    def bytes_of(self, parts: Iterable[int] | None = None) -> int:
+        return sum({one.sha256: one.bytes for one in self.files(parts)}.values())
+
+
+def object_name(sha256: str) -> str:
+    return f"files/{sha256[:2]}/{sha256}"
+
+
+def take_inventory(directory: Path, version: str | None = None) -> VersionInventory:
+    """Of a version on this machine, by default the current one. Raises CorpusError."""
+    if not is_sharded(directory):
+        versions = VersionStore(directory)
+        version = version or versions.current_path().name
+        papers, files = _files_of_part(versions, version, "")
+        return VersionInventory(version=version, papers=papers, shard_count=0, whole=(), parts=(files,))
+    shards = ShardStore(directory)
+    manifest = shards.read_manifest(version)
+    parts = [
+        _files_of_part(VersionStore(shards.shard_path(number)), one.version, f"shards/{number:02d}/")[1]
+        for number, one in enumerate(manifest.shards)
+    ]
+    return VersionInventory(
+        version=manifest.version,
+        papers=manifest.papers,
+        shard_count=len(parts),
+        whole=tuple(_sealed_files(shards.versions.version_path(manifest.version), f"versions/{manifest.version}")),
+        parts=tuple(parts),
+    )
+
+
+def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[int, tuple[FileOfVersion, ...]]:
+    """Segments first; the manifest last, as nothing counts without it."""
+    path = versions.version_path(version)
+    manifest = read_manifest(path)
+    files = [
+        *(one for segment in manifest.segments for one in _under(f"{prefix}segments/{segment.name}", segment.files)),
+        *_under(f"{prefix}versions/{version}", [one for one in manifest.files if one.path != SEAL_FILE]),
+        *_sealed_files(path, f"{prefix}versions/{version}"),
+    ]
+    return manifest.papers, tuple(files)
+
+
+def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
+    """The manifest and its seal, which are in no manifest."""
+    return [
+        FileOfVersion(
+            path=f"{prefix}/{name}", sha256=checksum(directory / name), bytes=(directory / name).stat().st_size
+        )
+        for name in (SEAL_FILE, MANIFEST)
+    ]
+
+
+def _under(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
+    return [FileOfVersion(path=f"{prefix}/{one.path}", sha256=one.sha256, bytes=one.bytes) for one in files]

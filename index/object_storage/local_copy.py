@@ -1,0 +1,352 @@
+"""The versions of a bucket that lie on this machine, in a directory that looks as if they had been built there.
+
+    DIRECTORY/
+    ├── segments/, versions/, shards/   as of any corpus; large files that versions share are links to one
+    ├── incoming/PART/                  what is being fetched; one process fetches a part, and the others wait
+    └── place.lock                      held while something is moved to its place, or removed
+
+A file is verified while it comes, so that nobody has to read it again. Moving is atomic, segments before the versions
+that name them: a version that is here is whole.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from assayer.errors import CorpusError
+from index.disk_access import explained_disk_errors
+from index.hashing import checksum
+from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
+from index.object_storage.storage import ObjectStorage
+from index.shards.shard_store import ShardStore, is_sharded
+from index.versions.manifest import MANIFEST, Manifest, read_manifest
+from index.versions.verification_cache import VerificationCache
+from index.versions.version_store import VersionStore
+
+__all__ = ["LocalCopy", "PullSummary", "verify_version"]
+
+_DOWNLOADS = 8
+"""At once."""
+_RANGE_BYTES = 16 * 2**20
+"""Asked for with one request."""
+_SPARE_BYTES = 64 * 2**20
+_WHOLE = "whole"
+
+
+class PullSummary(NamedTuple):
+    version: str
+    files: int
+    """That were fetched."""
+    bytes: int
+    linked: int
+    """Files that an earlier version had brought."""
+
+
+class LocalCopy:
+    def __init__(self, directory: Path, verified: VerificationCache, keep: int = 2) -> None:
+        """`keep` versions stay, beside those that somebody reads."""
+        self.directory = directory
+        self._verified = verified
+        self._keep = keep
+        self._root = VersionStore(directory)
+
+    def holds(self, version: str, parts: Sequence[int] | None = None) -> bool:
+        """Whether a version is here, with these parts of it; None: with all."""
+        if not (self._root.version_path(version) / MANIFEST).is_file():
+            return False
+        if not is_sharded(self.directory):
+            return True
+        shards = ShardStore(self.directory)
+        try:
+            named = shards.read_manifest(version).shards
+        except CorpusError:
+            return False
+        wanted = range(len(named)) if parts is None else parts
+        stores = {number: VersionStore(shards.shard_path(number)) for number in wanted}
+        return all((one.version_path(named[number].version) / MANIFEST).is_file() for number, one in stores.items())
+
+    def newest(self, parts: Sequence[int] | None = None) -> str:
+        """The version that came last with these parts; empty where there is none."""
+        return next((one for one in self._by_age() if self.holds(one, parts)), "")
+
+    def pull(
+        self,
+        inventory: VersionInventory,
+        storage: ObjectStorage,
+        parts: Sequence[int] | None = None,
+        current: bool = True,
+        anew: Set[str] = frozenset(),
+    ) -> PullSummary:
+        """Waits while another process fetches the same. What an interrupted pull has brought is not fetched again, nor
+        what another version has brought, except the checksums in `anew`. Raises CorpusError: the bucket cannot be read,
+        a file in it is damaged, or the disk is full."""
+        if not inventory.shard_count and is_sharded(self.directory):
+            raise CorpusError(
+                f"The corpus in {self.directory} is in shards, and the one in {storage.address} is not.",
+                "Give another directory: ASSAYER_CORPUS__PATH.",
+            )
+        wanted = range(len(inventory.parts)) if parts is None else parts
+        done = [PullSummary(inventory.version, 0, 0, 0)]
+        with explained_disk_errors(self.directory):
+            # The whole first: a shard's version that no whole names is removed by who tidies up meanwhile.
+            if inventory.whole:
+                done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, anew))
+            for number in wanted:
+                done.append(self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, anew))
+            self.settle(inventory.version, current)
+        return PullSummary(
+            inventory.version,
+            sum(one.files for one in done),
+            sum(one.bytes for one in done),
+            sum(one.linked for one in done),
+        )
+
+    def settle(self, version: str, current: bool = True) -> None:
+        """Ends what an interrupted pull has left undone: what was placed goes from `incoming`, and old versions go.
+        Raises CorpusError."""
+        with explained_disk_errors(self.directory):
+            with self._placing():
+                if current:
+                    self._root.set_current(version)
+                os.utime(self._root.version_path(version))
+                self._prune(version)
+            for incoming in (self.directory / "incoming").glob("*"):
+                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # else somebody needs it
+                    _empty(incoming)
+
+    def mend(
+        self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
+    ) -> list[str]:
+        """Reads all of a version, and fetches what is missing or not as it was written. Returns the paths of those
+        files. Raises CorpusError."""
+        damaged: list[FileOfVersion] = []
+        with explained_disk_errors(self.directory):
+            for file in inventory.files(parts):
+                path = self.directory / file.path
+                if not path.is_file() or path.stat().st_size != file.bytes or checksum(path) != file.sha256:
+                    damaged.append(file)
+                    path.unlink(missing_ok=True)
+        if damaged:
+            self.pull(inventory, storage, parts, current=False, anew={one.sha256 for one in damaged})
+        return [one.path for one in damaged]
+
+    def _pull_part(
+        self,
+        inventory: VersionInventory,
+        name: str,
+        files: Sequence[FileOfVersion],
+        storage: ObjectStorage,
+        anew: Set[str],
+    ) -> PullSummary:
+        incoming = self.directory / "incoming" / name
+        incoming.mkdir(parents=True, exist_ok=True)
+        with _locked(incoming / "lock"):
+            if all((self.directory / one.path).is_file() for one in files):
+                return PullSummary(inventory.version, 0, 0, 0)  # who was waited for has fetched it
+            here = self._files_here(name)
+            missing = {one.sha256: one for one in files if one.sha256 not in here or one.sha256 in anew}
+            self._require_room(missing.values(), incoming, inventory.version)
+            with ThreadPoolExecutor(_DOWNLOADS) as pool:
+                for _ in pool.map(lambda one: _fetch(one, incoming, storage), missing.values()):
+                    pass
+            here |= {one: incoming / one for one in missing}
+            with self._placing():
+                placed = self._place(files, here)
+                self._note(inventory.version, name, missing.keys())
+            _empty(incoming)
+        fetched = sum(one.bytes for one in missing.values())
+        return PullSummary(inventory.version, len(missing), fetched, placed - len(missing))
+
+    def _files_here(self, part: str) -> dict[str, Path]:
+        """Files of the part in any version, by their checksums."""
+        if part == _WHOLE:
+            return {}
+        sharded = (self.directory / "shards" / part).is_dir()
+        store = VersionStore(self.directory / "shards" / part) if sharded else self._root
+        found: dict[str, Path] = {}
+        for path in sorted((store.directory / "versions").glob(f"*/{MANIFEST}")):
+            try:
+                manifest = read_manifest(path.parent)
+            except CorpusError:
+                continue  # of the whole, or of another release
+            places = [(path.parent, manifest.files)]
+            places += [(store.segment_path(one.name), one.files) for one in manifest.segments]
+            for directory, files in places:
+                for file in files:
+                    one = directory / file.path
+                    if one.is_file() and one.stat().st_size == file.bytes:
+                        found[file.sha256] = one
+        return found
+
+    def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, version: str) -> None:
+        """Old versions go first. Raises CorpusError."""
+        lacking = sum(one.bytes for one in missing)
+        needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
+        if shutil.disk_usage(self.directory).free < needed:
+            with self._placing():
+                self._prune("", keep=1)
+        free = shutil.disk_usage(self.directory).free
+        if free < needed:
+            raise CorpusError(
+                f"Version {version} of the corpus needs {needed / 2**20:,.0f} MiB more in {self.directory}, where "
+                f"{free / 2**20:,.0f} MiB are free.",
+                "Free some space, or give another directory: ASSAYER_CORPUS__PATH.",
+            )
+
+    def _place(self, files: Sequence[FileOfVersion], here: dict[str, Path]) -> int:
+        """Into their directories, in the order of the files. Returns how many were placed."""
+        folders: dict[PurePosixPath, list[FileOfVersion]] = defaultdict(list)
+        for file in files:
+            folders[_folder_of(file.path)].append(file)
+        placed = 0
+        for folder, own in folders.items():
+            place = self.directory / folder
+            store = VersionStore(place.parents[1])
+            place.parent.mkdir(parents=True, exist_ok=True)
+            for left in place.parent.glob("unfinished-*"):
+                shutil.rmtree(left)
+            if place.is_dir():  # of a damaged version, or shared with another
+                lacking = [one for one in own if not (self.directory / one.path).is_file()]
+                for file in lacking:
+                    _link(here[file.sha256], self.directory / file.path)
+                placed += len(lacking)
+                continue
+            scratch = Path(tempfile.mkdtemp(prefix="unfinished-", dir=place.parent))
+            try:
+                for file in own:
+                    _link(here[file.sha256], scratch / PurePosixPath(file.path).relative_to(folder))
+                if folder.parent.name == "segments":
+                    store.add_segment(scratch, place.name)
+                else:
+                    store.add_version(scratch, place.name)
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+            placed += len(own)
+        return placed
+
+    def _note(self, version: str, part: str, fresh: Set[str]) -> None:
+        """That the part is verified, for every process of this machine."""
+        if part == _WHOLE:
+            return
+        self._verified.verify(*_part_of(self.directory, version, int(part)), fresh)
+
+    def _by_age(self) -> list[str]:
+        """The current one, and then those that came last."""
+        paths = [path for path in (self.directory / "versions").glob("*") if (path / MANIFEST).is_file()]
+        current = self._root.current_version()
+        return [one.name for one in sorted(paths, key=lambda one: (one.name != current, -one.stat().st_mtime))]
+
+    def _prune(self, version: str, keep: int | None = None) -> None:
+        """Removes all but a version, those that came last and those in use; with `_placing`."""
+        keep = self._keep if keep is None else keep
+        kept = self._by_age()[:keep]
+        self._root.keep_only([version, *kept])
+        if not is_sharded(self.directory):
+            self._root.prune_segments()
+            return
+        shards = ShardStore(self.directory)
+        named = [shards.read_manifest(one).shards for one in self._by_age()]
+        for place in sorted((self.directory / "shards").iterdir()):
+            store = VersionStore(place)
+            number = int(place.name)
+            if (place / "versions").is_dir() and named:
+                store.keep_only(one[number].version for one in named if number < len(one))
+                store.prune_segments()
+
+    @contextmanager
+    def _placing(self) -> Iterator[None]:
+        """Raises CorpusError while somebody builds a corpus in this directory."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with _locked(self.directory / "place.lock"), self._root.build_lock():
+            yield
+
+
+def verify_version(directory: Path, version: str, verified: VerificationCache) -> None:
+    """All parts of a version on this machine. Raises CorpusError."""
+    count = len(ShardStore(directory).read_manifest(version).shards) if is_sharded(directory) else 1
+    for number in range(count):
+        verified.verify(*_part_of(directory, version, number))
+
+
+def _part_of(directory: Path, version: str, number: int) -> tuple[VersionStore, Manifest]:
+    if not is_sharded(directory):
+        store = VersionStore(directory)
+        return store, read_manifest(store.version_path(version))
+    shards = ShardStore(directory)
+    store = VersionStore(shards.shard_path(number))
+    return store, read_manifest(store.version_path(shards.read_manifest(version).shards[number].version))
+
+
+def _folder_of(path: str) -> PurePosixPath:
+    """The directory of a segment or version: `segments/NAME`, `shards/03/versions/NAME`."""
+    parts = PurePosixPath(path).parts
+    return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])
+
+
+def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
+    """To its name; goes on where an earlier attempt stopped. Raises CorpusError and OSError."""
+    place, partial = incoming / file.sha256, incoming / f"{file.sha256}.partial"
+    if place.is_file():
+        return
+    resumed = partial.is_file()
+    digest = hashlib.sha256()
+    with partial.open("a+b") as out:
+        out.seek(0)
+        while known := out.read(2**20):
+            digest.update(known)
+        at = out.tell()
+        while at < file.bytes:
+            got = storage.read_range(object_name(file.sha256), at, min(at + _RANGE_BYTES, file.bytes))
+            if not got:
+                break
+            out.write(got)
+            digest.update(got)
+            at += len(got)
+        out.flush()
+        os.fsync(out.fileno())
+    if at == file.bytes and digest.hexdigest() == file.sha256:
+        partial.replace(place)
+        return
+    partial.unlink()
+    if resumed:
+        _fetch(file, incoming, storage)
+        return
+    raise CorpusError(
+        f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) is not as it was "
+        "written.",
+        "Publish that file again: remove it there, then assayer corpus publish.",
+    )
+
+
+def _link(source: Path, target: Path) -> None:
+    """Under a second name, or as a copy where the disk knows no links; whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    following = target.with_name(f".{target.name}.next")
+    following.unlink(missing_ok=True)
+    try:
+        os.link(source, following)
+    except OSError:
+        shutil.copyfile(source, following)
+    following.replace(target)
+
+
+def _empty(incoming: Path) -> None:
+    for left in incoming.iterdir():
+        if left.name != "lock":
+            left.unlink()
+
+
+@contextmanager
+def _locked(path: Path, waiting: int = 0) -> Iterator[None]:
+    """Waits for who holds it; the lock of a process that dies is free. With LOCK_NB raises BlockingIOError instead."""
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | waiting)
+        yield

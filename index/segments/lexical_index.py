@@ -1,0 +1,164 @@
+"""Lexical weights of a segment's texts: for each token the rows that have it, and how much it tells there.
+
+An inverted file in memory-mapped arrays: a query reads the rows of its own tokens and no others. Rows are in the order
+of the segment, by publication date, so a cutoff is a prefix of each token's rows. All rows that share a token with a
+query are scored, exactly, and a sum is always taken in the order of the tokens: who asks beside it changes no bit.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from assayer.ports import LexicalWeights
+from index.segments.lexical_rows import LexicalRows, LexicalSpool
+from index.segments.row_filter import RowFilter
+
+__all__ = ["LexicalIndex", "LexicalMatches", "write_lexical_index"]
+
+_TOKENS, _OFFSETS, _ROWS, _WEIGHTS = (f"lexical-{name}.npy" for name in ("tokens", "offsets", "rows", "weights"))
+
+
+_HEADER = 128
+"""Bytes of a file before its first number."""
+
+
+class LexicalMatches(NamedTuple):
+    """Rows and their scores, best first; equal ones by row."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+class LexicalIndex:
+    """Nothing is read before it is needed."""
+
+    def __init__(self, directory: Path, rows: int) -> None:
+        """`rows` are those of the segment, with weights or without."""
+        self._directory = directory
+        self._count = rows
+
+    def __len__(self) -> int:
+        return self._count
+
+    def nearest(self, query: LexicalWeights, limit: int, allowed: RowFilter) -> LexicalMatches:
+        """The best of the allowed rows that share a token with the query."""
+        scores = self._all_scores(query, allowed.rows)
+        if allowed.mask is not None:
+            scores[~allowed.mask[: allowed.rows]] = 0.0
+        found = np.flatnonzero(scores)
+        if len(found) > limit > 0:
+            least = np.partition(scores[found], -limit)[-limit]
+            found = found[scores[found] >= least]
+        order = np.lexsort((found, -scores[found]))[:limit]
+        return LexicalMatches(found[order].astype(np.int64), scores[found[order]])
+
+    def scores(self, query: LexicalWeights, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of the rows, in order; 0 of those that share no token with the query."""
+        order = np.argsort(rows)
+        scores = np.zeros(len(rows))
+        for first, last, weight in self._asked(query):
+            own = self._rows[first:last]
+            places = np.searchsorted(own, rows[order])
+            there = places < len(own)
+            there[there] = own[places[there]] == rows[order][there]
+            scores[order[there]] += self._products(first + places[there], weight)
+        return _rounded(scores)
+
+    def by_rows(self) -> LexicalRows:
+        """All weights, one row a text. Reads everything."""
+        own = np.asarray(self._weights).view(np.int16)  # what is moved is not computed with
+        # Columns are the distinct tokens, in their order.
+        turned = csc_array((own, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
+        weights: NDArray[np.float16] = turned.data.view(np.float16)
+        return LexicalRows(turned.indptr.astype(np.int64), self._tokens[turned.indices], weights)
+
+    def _all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
+        """Of the first so many rows."""
+        scores = np.zeros(rows)
+        for first, last, weight in self._asked(query):
+            own = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
+            scores[self._rows[own]] += self._products(own, weight)
+        return _rounded(scores)
+
+    def _asked(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
+        """Of each of the query's tokens that is known: where its rows stand, and its weight in the query."""
+        places = np.searchsorted(self._tokens, query.tokens)
+        for token, place, weight in zip(query.tokens.tolist(), places.tolist(), query.weights.tolist(), strict=True):
+            if place < len(self._tokens) and int(self._tokens[place]) == token:
+                yield int(self._offsets[place]), int(self._offsets[place + 1]), weight
+
+    def _products(self, places: slice | NDArray[np.int64], weight: float) -> NDArray[np.float64]:
+        products: NDArray[np.float64] = self._weights[places].astype(np.float64) * weight
+        return products
+
+    @cached_property
+    def _tokens(self) -> NDArray[np.int32]:
+        tokens: NDArray[np.int32] = np.load(self._directory / _TOKENS)
+        return tokens
+
+    @cached_property
+    def _offsets(self) -> NDArray[np.int64]:
+        offsets: NDArray[np.int64] = np.load(self._directory / _OFFSETS)
+        return offsets
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int32]:
+        return _mapped(self._directory / _ROWS)
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float16]:
+        return _mapped(self._directory / _WEIGHTS)
+
+
+def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """To six decimals, as cosines are; what is below is nothing."""
+    return np.round(scores, 6)
+
+
+def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
+    """Of all rows in the spool. Memory does not grow with the rows: the spool is read twice, a block at a time."""
+    counts: dict[int, int] = {}
+    for block in spool.blocks():
+        distinct, times = np.unique(block.tokens, return_counts=True)
+        for token, count in zip(distinct.tolist(), times.tolist(), strict=True):
+            counts[token] = counts.get(token, 0) + count
+    tokens = np.array(sorted(counts), np.int32)
+    offsets = np.concatenate([[0], np.cumsum([counts[one] for one in tokens.tolist()], dtype=np.int64)])
+    offsets = offsets.astype(np.int64)
+    np.save(directory / _TOKENS, tokens)
+    np.save(directory / _OFFSETS, offsets)
+    rows = _empty_file(directory / _ROWS, np.dtype(np.int32), int(offsets[-1]))
+    weights = _empty_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
+    following, start = offsets[:-1].copy(), 0
+    for block in spool.blocks():
+        own = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
+        columns = np.searchsorted(tokens, block.tokens)
+        order = np.argsort(columns, kind="stable")  # rows of a token stay in their order
+        columns = columns[order]
+        distinct, first, times = np.unique(columns, return_index=True, return_counts=True)
+        places = np.repeat(following[distinct] - first, times) + np.arange(len(columns))
+        rows[places], weights[places] = own[order], block.weights[order]
+        following[distinct] += times
+        start += len(block.offsets) - 1
+
+
+def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
+    """To be filled in place; its space is taken now, as a disk that is full later kills the process."""
+    if not entries:
+        np.save(path, np.empty(0, kind))
+        return np.empty(0, kind)
+    file: NDArray[Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(entries,))
+    with path.open("r+b") as opened:
+        os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
+    return file
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    # An empty array cannot be mapped.
+    return np.asarray(np.load(path, mmap_mode="r" if path.stat().st_size > _HEADER else None))

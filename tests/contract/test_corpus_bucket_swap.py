@@ -1,0 +1,151 @@
+"""A running reader follows what is published in a bucket: no search fails or mixes versions, also while the store is
+away or what is there is damaged."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import CorpusError
+from assayer.models import OPEN
+from benchmarks.index.traffic import Editions, Traffic, edition
+from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_shards, update_corpus, update_shards
+from index.object_storage.following import BucketOrigin, FollowedBucket
+from index.object_storage.publishing import CorpusPublisher
+from index.versions.verification_cache import VerificationCache
+from tests.contract.published_corpora import SettableClock
+from tests.corpus_papers import write_jsonl
+from tests.object_store import ObjectStore, empty_address, object_store
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+PAPERS = 60
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store() as running:
+        yield running
+
+
+class Published:
+    """Editions of a corpus, each published in turn."""
+
+    def __init__(self, folder: Path, address: str, shards: int) -> None:
+        self._folder, self._shards, self._directory = folder, shards, folder / "built"
+        self._publisher = CorpusPublisher(address, SettableClock())
+
+    async def first(self) -> str:
+        records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, PAPERS)]
+        source = write_jsonl(self._folder / "papers.jsonl", records)
+        if self._shards:
+            await build_shards([source], self._shards, self._directory, EMBEDDER)
+        else:
+            await build_corpus([source], self._directory, EMBEDDER)
+        return self._publish()
+
+    async def next(self, number: int) -> str:
+        update = update_shards if self._shards else update_corpus
+        await update(Delta(edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2))
+        return self._publish()
+
+    def _publish(self) -> str:
+        return str(self._publisher.publish(self._directory, VerificationCache()).version)
+
+
+def _cache(folder: Path, address: str) -> CorpusVersionCache:
+    verified = VerificationCache(folder / "verified")
+    origin = BucketOrigin(FollowedBucket(address, look_seconds=0.05), folder / "copy", verified, keep=1)
+    return CorpusVersionCache(folder / "copy", EMBEDDER, verified, origin=origin)
+
+
+async def _newest(traffic: Traffic) -> str:
+    return traffic.answers[-1].version
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_no_search_fails_or_mixes_versions_while_they_are_published(
+    store: ObjectStore, tmp_path: Path, shards: int
+) -> None:
+    address = empty_address("s3", tmp_path, store)
+    published, editions, stop = Published(tmp_path, address, shards), Editions(), asyncio.Event()
+    editions.note(await published.first(), 0)
+    corpora = _cache(tmp_path / "reader", address)
+    began = await corpora.current()
+    traffic = Traffic(corpora, per_second=50, most=16)
+    asking = asyncio.create_task(traffic.run(stop))
+    for number in range(1, 4):
+        version = await published.next(number)
+        editions.note(version, number)
+        await wait_until_async(lambda: _newest(traffic), version.__eq__)
+    (hits,) = await began.search(["bees"], 5, OPEN)
+    stop.set()
+    await asking
+    await corpora.aclose()
+    assert all(hit.paper.title.startswith("Edition 0:") for hit in hits)
+    assert traffic.failed() == []
+    assert traffic.mixed(editions) == []
+    assert {one.version for one in traffic.answers} == set(editions.of)
+
+
+async def test_reader_goes_on_while_the_store_is_away_and_follows_once_it_is_back(
+    store: ObjectStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = empty_address("s3", tmp_path, store)
+    published = Published(tmp_path, address, 0)
+    first = await published.first()
+    corpora = _cache(tmp_path / "reader", address)
+    assert (await corpora.current()).version == first
+    second = await published.next(1)
+    store.stop()
+
+    async def told() -> bool:
+        assert (await corpora.current()).version in (first, second)
+        return any("nobody can see" in one.message for one in caplog.records)
+
+    try:
+        with caplog.at_level(logging.WARNING):
+            await wait_until_async(told)
+        assert await (await corpora.current()).search(["bees"], 5, OPEN)
+    finally:
+        store.start()
+
+    async def current() -> str:
+        return (await corpora.current()).version
+
+    await wait_until_async(current, second.__eq__)
+    await corpora.aclose()
+
+
+async def test_reader_goes_on_with_its_version_where_the_next_is_damaged(tmp_path: Path) -> None:
+    address = (tmp_path / "bucket").as_uri()
+    published = Published(tmp_path, address, 0)
+    first = await published.first()
+    corpora = _cache(tmp_path / "reader", address)
+    assert (await corpora.current()).version == first
+    before = set((tmp_path / "bucket" / "files").glob("*/*"))
+    await published.next(1)
+    for path in set((tmp_path / "bucket" / "files").glob("*/*")) - before:
+        path.write_bytes(b"x" * path.stat().st_size)
+
+    async def refused() -> bool:
+        assert (await corpora.current()).version == first
+        return bool(corpora._refused[0])
+
+    await wait_until_async(refused)
+    assert await (await corpora.current()).search(["bees"], 5, OPEN)
+    await corpora.aclose()
+
+
+async def test_first_search_waits_for_the_first_pull_and_tells_where_nothing_was_published(tmp_path: Path) -> None:
+    address = (tmp_path / "bucket").as_uri()
+    corpora = _cache(tmp_path / "reader", address)
+    with pytest.raises(CorpusError, match="No corpus has been published"):
+        await corpora.current()
+    version = await Published(tmp_path, address, 0).first()
+    both = await asyncio.gather(corpora.current(), corpora.current())
+    assert {one.version for one in both} == {version}
+    await corpora.aclose()

@@ -1,0 +1,115 @@
+"""FAISS's GPU build without a GPU: that it has what is asked of it, by those names, and that the lack of a card is told
+in words. `docs/corpus/gpus.md` says how to run it where the build for the CPU is installed."""
+
+import ctypes
+import inspect
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index.faiss_build import load_faiss
+from index.segments.gpus import FaissGpus
+
+faiss = load_faiss()
+pytestmark = pytest.mark.skipif(
+    not hasattr(faiss, "StandardGpuResources"), reason="the installed FAISS is the build for the CPU"
+)
+ROWS, DIMENSIONS, LIMIT = 500, 16, 7
+
+
+def test_its_kernel_is_asked_for_by_names_that_it_has() -> None:
+    fields = {name for name, _ in inspect.getmembers(faiss.GpuDistanceParams, lambda one: isinstance(one, property))}
+    assert fields >= {
+        *("metric", "k", "dims", "vectors", "vectorType", "numVectors", "queries", "queryType", "numQueries"),
+        *("outDistances", "outIndices", "outIndicesType", "device"),
+    }
+    assert {"res", "xq", "xb", "k", "metric", "device"} <= inspect.signature(faiss.knn_gpu).parameters.keys()
+    assert next(iter(inspect.signature(faiss.index_cpu_to_all_gpus).parameters)) == "index"
+
+
+def test_an_index_has_what_a_build_sets() -> None:
+    index = faiss.IndexIVFPQFastScan(faiss.IndexFlatIP(DIMENSIONS), DIMENSIONS, 4, DIMENSIONS // 2, 4)
+    assert index.clustering_index is None
+    assert index.quantizer.ntotal == 0
+
+
+def test_no_card_is_told_in_words_where_faiss_itself_would_end_the_process() -> None:
+    if faiss.get_num_gpus():
+        pytest.skip("there is a GPU here")
+    program = """
+import index.segments.gpus as gpus
+gpus.faiss_packages = lambda: ["faiss-gpu"]
+try:
+    gpus.open_gpus("cuda")
+except gpus.ConfigurationError as error:
+    print(error)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout.startswith("There is no GPU here that CUDA can use")
+    asked = (
+        "import faiss, numpy; one = numpy.ones((2, 4), 'f4'); faiss.knn_gpu(faiss.StandardGpuResources(), one, one, 1)"
+    )
+    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == -6, "it is caught now: nothing need be counted first"
+
+
+def test_kernel_is_handed_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its arguments are read from where they point to, and answered by the CPU."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    asked: list[Any] = []
+
+    def on_the_cpu(resources: Any, given: Any) -> None:
+        asked.append(given)
+        rows = _array(given.vectors, (given.numVectors, given.dims), np.float16)
+        queries = _array(given.queries, (given.numQueries, given.dims), np.float16)
+        scores, places = faiss.knn(
+            queries.astype(np.float32), rows.astype(np.float32), given.k, metric=faiss.METRIC_INNER_PRODUCT
+        )
+        _array(given.outDistances, scores.shape, np.float32)[:] = scores
+        _array(given.outIndices, places.shape, np.int64)[:] = places
+
+    monkeypatch.setattr(faiss, "bfKnn", on_the_cpu)
+    gpus = FaissGpus(faiss)
+    drawn = np.random.default_rng(0).normal(size=(ROWS, DIMENSIONS))
+    vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float16)
+    queries = vectors[::50].astype(np.float32)
+    there = torch.from_numpy(vectors)
+    for rows in (ROWS, 123):
+        found = gpus.nearest(1, queries, there[:rows], LIMIT)
+        scores, places = faiss.knn(queries, vectors[:rows].astype(np.float32), LIMIT, metric=faiss.METRIC_INNER_PRODUCT)
+        assert found.rows.tolist() == places.tolist()
+        assert found.scores.tolist() == scores.tolist()
+    one = asked[0]
+    assert (one.device, one.metric) == (1, faiss.METRIC_INNER_PRODUCT)
+    assert one.vectorType == one.queryType == faiss.DistanceDataType_F16
+    assert one.outIndicesType == faiss.IndicesDataType_I64
+    assert one.vectorsRowMajor
+    assert one.queriesRowMajor
+
+
+def _array(pointer: Any, shape: tuple[int, ...], kind: type[np.generic]) -> np.ndarray:
+    there: np.ndarray = np.ctypeslib.as_array(
+        (ctypes.c_byte * (int(np.prod(shape)) * np.dtype(kind).itemsize)).from_address(int(pointer))
+    )
+    return there.view(kind).reshape(shape)
+
+
+def test_torch_support_of_faiss_takes_parameters_from_every_search() -> None:
+    """Why it is not used: with it, what a filter leaves out could not be told to an index any more."""
+    program = """
+import faiss, numpy
+index = faiss.IndexFlatIP(4)
+index.add(numpy.ones((3, 4), "f4"))
+import faiss.contrib.torch_utils
+try:
+    index.search(numpy.ones((1, 4), "f4"), 1, params=faiss.SearchParameters())
+except TypeError:
+    print("takes none")
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout == "takes none\n", "it can be used now, and knn_gpu in place of its kernel"

@@ -1,0 +1,295 @@
+"""bge-m3 and a language model that reranks, against the classes of FlagEmbedding themselves."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assayer.errors import ConfigurationError
+from assayer.ports import LexicalEmbedder
+from tests.contract.bge_models import SENTENCES, small_bge_m3, small_llm_reranker
+from tests.contract.reranking_model import small_model
+from workers.embedding.embedder import SentenceTransformerEmbedder
+from workers.embedding.hashing_embedder import HashingLexicalEmbedder
+from workers.embedding.lexical_embedder import BgeM3Embedder
+from workers.embedding.local_embedder import local_embedder
+from workers.embedding.settings import EmbedderSettings
+from workers.flag_embedding import import_flag_embedding
+from workers.reranking import RerankerSettings
+from workers.reranking.reranker import LocalReranker
+
+TEXTS = [f"{SENTENCES[number % 6]} {'and on ' * (number % 40)}{number}" for number in range(60)] + ["", "and on " * 900]
+PAIRS = [(SENTENCES[number % 5], text) for number, text in enumerate(TEXTS)]
+
+
+def embedder_settings(folder: Path, **changed: Any) -> EmbedderSettings:
+    told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
+    return EmbedderSettings.model_validate(told)
+
+
+def reranker_settings(folder: Path, **changed: Any) -> RerankerSettings:
+    told = {"model": str(folder), "library": "FlagEmbedding", "device": "cpu", "precision": "float32", **changed}
+    return RerankerSettings.model_validate(told)
+
+
+async def refused(settings: EmbedderSettings | RerankerSettings) -> str:
+    """Why a model that is set so is refused when it is first asked."""
+    if isinstance(settings, RerankerSettings):
+        with closing(LocalReranker(settings)) as reranker:
+            with pytest.raises(ConfigurationError) as caught:
+                await reranker.score("x", ["y"])
+            return str(caught.value)
+    with closing(local_embedder(settings)) as embedder:
+        with pytest.raises(ConfigurationError) as caught:
+            await embedder.embed(["x"], "query")
+        return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def bge_m3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_bge_m3(tmp_path_factory.mktemp("bge-m3"))
+
+
+@pytest.fixture(scope="module")
+def gemma(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_llm_reranker(tmp_path_factory.mktemp("gemma"))
+
+
+@pytest.fixture(scope="module")
+def embedder(bge_m3: Path) -> Iterator[BgeM3Embedder]:
+    with closing(BgeM3Embedder(embedder_settings(bge_m3))) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def reranker(gemma: Path) -> Iterator[LocalReranker]:
+    with closing(LocalReranker(reranker_settings(gemma))) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def library() -> Any:
+    return import_flag_embedding("This test", None)[1]
+
+
+async def test_vectors_and_weights_are_those_of_flag_embedding(
+    embedder: BgeM3Embedder, bge_m3: Path, library: Any
+) -> None:
+    vectors, lexical = await embedder.embed_with_weights(TEXTS, "passage")
+    theirs = library.BGEM3FlagModel(str(bge_m3), use_fp16=False, devices="cpu").encode(TEXTS, return_sparse=True)
+    assert np.abs(vectors - theirs["dense_vecs"]).max() < 1e-6
+    for own, other in zip(lexical, theirs["lexical_weights"], strict=True):
+        assert set(map(str, own.tokens.tolist())) == other.keys()
+        assert own.weights == pytest.approx([float(other[str(one)]) for one in own.tokens.tolist()], abs=1e-5)
+        assert (np.diff(own.tokens) > 0).all()
+    assert sum(len(one.tokens) for one in lexical) > 300, "a test of weights needs some"
+
+
+async def test_vectors_are_those_of_sentence_transformers_so_that_a_corpus_of_either_may_be_asked(
+    embedder: BgeM3Embedder, bge_m3: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "as-downloaded"
+    shutil.copytree(bge_m3, folder)
+    settings = EmbedderSettings(model=str(folder), pooling="cls", device="cpu", precision="float32")
+    with closing(SentenceTransformerEmbedder(settings)) as other:
+        assert (
+            np.abs(await other.embed(TEXTS[:20], "passage") - await embedder.embed(TEXTS[:20], "passage")).max() < 1e-6
+        )
+
+
+@pytest.fixture(scope="module", params=["float32", "bfloat16", "twin"])
+def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmbedder]:
+    """Whatever implements the port."""
+    if request.param == "twin":
+        yield HashingLexicalEmbedder()
+        return
+    with closing(BgeM3Embedder(embedder_settings(bge_m3, precision=request.param))) as made:
+        yield made
+
+
+async def test_weights_are_above_nothing_and_their_tokens_rise(weigher: LexicalEmbedder) -> None:
+    vectors, lexical = await weigher.embed_with_weights(TEXTS, "query")
+    assert len(vectors) == len(lexical) == len(TEXTS)
+    for one in lexical:
+        assert one.tokens.dtype == np.dtype(np.int32)
+        assert one.weights.dtype == np.dtype(np.float32)
+        assert (np.diff(one.tokens) > 0).all()
+        assert (one.weights > 0).all()
+    assert len((await weigher.embed_with_weights([], "passage")).lexical) == 0
+
+
+async def test_a_text_gets_the_same_bits_alone_and_in_company(weigher: LexicalEmbedder) -> None:
+    vectors, lexical = await weigher.embed_with_weights(TEXTS, "passage")
+    turned, others = await weigher.embed_with_weights(TEXTS[::-1], "passage")
+    assert (vectors == turned[::-1]).all()
+    for place, text in list(enumerate(TEXTS))[::7]:
+        alone = await weigher.embed_with_weights([text], "passage")
+        assert (alone.vectors[0] == vectors[place]).all()
+        for one in (alone.lexical[0], others[len(TEXTS) - 1 - place]):
+            assert (one.tokens == lexical[place].tokens).all()
+            assert (one.weights == lexical[place].weights).all()
+
+
+async def test_queries_are_remembered_with_their_weights_and_askers_share_passes(embedder: BgeM3Embedder) -> None:
+    answers = await asyncio.gather(*(embedder.embed_with_weights([text], "query") for text in TEXTS[:20] * 2))
+    for first, second in zip(answers[:20], answers[20:], strict=True):
+        assert (first.vectors == second.vectors).all()
+        assert (first.lexical[0].weights == second.lexical[0].weights).all()
+    assert (await embedder.embed([], "query")).shape == (0, embedder.dimensions)
+    assert (await embedder.embed_with_weights([], "passage")).lexical == ()
+
+
+def test_the_settings_choose_the_library_and_the_name_does_not_change(bge_m3: Path) -> None:
+    chosen, usual = local_embedder(embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
+    assert isinstance(chosen, LexicalEmbedder)
+    assert not isinstance(usual, LexicalEmbedder)
+    assert chosen.name == usual.name
+    assert chosen.dimensions == 64
+
+
+async def test_a_model_without_its_heads_is_refused_by_what_is_missing(tmp_path: Path) -> None:
+    folder = small_bge_m3(tmp_path / "no-heads", heads=False)
+    why = await refused(embedder_settings(folder))
+    assert "no sparse_linear.pt and no colbert_linear.pt is in" in why
+    assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in why
+
+
+async def test_heads_that_do_not_fit_and_a_folder_of_nothing_are_refused(bge_m3: Path, tmp_path: Path) -> None:
+    import torch
+
+    folder = tmp_path / "other-heads"
+    shutil.copytree(bge_m3, folder)
+    torch.save(torch.nn.Linear(5, 1).state_dict(), folder / "sparse_linear.pt")
+    assert "could not be loaded with FlagEmbedding" in await refused(embedder_settings(folder))
+    assert "There is no folder" in await refused(embedder_settings(tmp_path / "none"))
+
+
+async def test_what_the_model_raises_reaches_whoever_asked(bge_m3: Path) -> None:
+    """FlagEmbedding's own `encode` takes every RuntimeError for too large a batch."""
+    with closing(BgeM3Embedder(embedder_settings(bge_m3))) as made:
+        await made.embed(["x"], "query")
+
+        def broken(*_: object, **__: object) -> None:
+            raise RuntimeError("the device is gone")
+
+        made._model._model.model.forward = broken
+        with pytest.raises(RuntimeError, match="the device is gone"):
+            await made.embed(["y"], "query")
+
+
+async def test_scores_are_those_of_flag_embedding(reranker: LocalReranker, gemma: Path, library: Any) -> None:
+    theirs = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu").compute_score(PAIRS, normalize=True)
+    ours = [(await reranker.score(query, [text]))[0] for query, text in PAIRS]
+    assert ours == pytest.approx(theirs, abs=1e-6)
+    assert max(ours) - min(ours) > 0.01, "a test of scores needs different ones"
+
+
+async def test_a_long_query_and_a_long_text_are_cut_as_flag_embedding_cuts_them(
+    reranker: LocalReranker, gemma: Path, library: Any
+) -> None:
+    long = (" ".join(TEXTS), " ".join(TEXTS[::-1]))
+    flag = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu")
+    assert await reranker.score(long[0], [long[1]]) == pytest.approx(
+        flag.compute_score([long], normalize=True), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+async def test_a_pair_gets_the_same_bits_alone_and_in_company(gemma: Path, precision: str) -> None:
+    with closing(LocalReranker(reranker_settings(gemma, precision=precision))) as reranker:
+        together = list(await reranker.score(SENTENCES[0], TEXTS))
+        assert list(await reranker.score(SENTENCES[0], TEXTS[::-1])) == together[::-1]
+        assert [(await reranker.score(SENTENCES[0], [text]))[0] for text in TEXTS[::7]] == together[::7]
+
+
+async def test_half_precision_is_near(
+    gemma: Path, bge_m3: Path, reranker: LocalReranker, embedder: BgeM3Embedder
+) -> None:
+    with closing(LocalReranker(reranker_settings(gemma, precision="bfloat16"))) as coarse:
+        scores = await coarse.score(SENTENCES[0], TEXTS[:20])
+        assert scores == pytest.approx(await reranker.score(SENTENCES[0], TEXTS[:20]), abs=0.1)
+        assert len(set(scores)) > 10
+    with closing(BgeM3Embedder(embedder_settings(bge_m3, precision="bfloat16"))) as rough:
+        near = (await rough.embed(TEXTS[:20], "passage") * await embedder.embed(TEXTS[:20], "passage")).sum(axis=1)
+        assert near.min() > 0.99
+
+
+async def test_what_is_no_language_model_is_refused_by_what_it_is(tmp_path: Path, gemma: Path) -> None:
+    why = await refused(reranker_settings(small_model(tmp_path / "cross-encoder")))
+    assert "is no language model" in why
+    assert "holds XLMRobertaForSequenceClassification" in why
+    assert "ASSAYER_RERANKER__LIBRARY=sentence-transformers" in why
+    layered = tmp_path / "layer-wise"
+    shutil.copytree(gemma, layered)
+    told = json.loads((layered / "config.json").read_text())
+    (layered / "config.json").write_text(json.dumps({**told, "auto_map": {"AutoModelForCausalLM": "own.Code"}}))
+    assert "code of its own" in await refused(reranker_settings(layered))
+
+
+async def test_a_model_that_changes_its_logits_is_refused(tmp_path: Path, gemma: Path) -> None:
+    from transformers import AutoTokenizer, Gemma2Config, Gemma2ForCausalLM
+
+    tokenizer = AutoTokenizer.from_pretrained(gemma)
+    config = Gemma2Config(
+        vocab_size=len(tokenizer),
+        head_dim=16,
+        intermediate_size=128,
+        pad_token_id=1,
+        initializer_range=0.3,
+        final_logit_softcapping=0.02,
+        hidden_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+    )
+    model: Any = Gemma2ForCausalLM(config)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert "changes its logits after the last layer" in await refused(reranker_settings(tmp_path))
+
+
+def run_elsewhere(code: str) -> str:
+    """What a process of its own says of an error, without a way to the hub."""
+    variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], check=False, timeout=300, capture_output=True, text=True, env=variables
+    )
+    return ended.stderr
+
+
+def test_without_the_package_the_extra_is_named(bge_m3: Path) -> None:
+    code = (
+        "import asyncio, importlib.util, sys\n"
+        "from workers import flag_embedding\n"
+        "from workers.embedding.local_embedder import local_embedder\n"
+        "from workers.embedding.settings import EmbedderSettings\n"
+        "flag_embedding.find_spec = lambda name: None\n"
+        f"made = local_embedder(EmbedderSettings(model={str(bge_m3)!r}, library='FlagEmbedding'))\n"
+        "assert 'torch' not in sys.modules\n"
+        "asyncio.run(made.embed(['x'], 'query'))\n"
+    )
+    said = run_elsewhere(code)
+    assert "ConfigurationError: Embedding with bge-m3 needs FlagEmbedding, which is not installed." in said
+    assert "pip install 'assayer[bge]'" in said
+
+
+def test_a_model_that_is_on_a_hub_alone_is_asked_for_by_its_setting() -> None:
+    code = (
+        "import asyncio\n"
+        "from workers.reranking import RerankerSettings\n"
+        "from workers.reranking.reranker import LocalReranker\n"
+        "made = LocalReranker(RerankerSettings(model='nobody/nothing', library='FlagEmbedding'))\n"
+        "asyncio.run(made.score('x', ['y']))\n"
+    )
+    said = run_elsewhere(code)
+    assert "ConfigurationError: The model 'nobody/nothing' could not be loaded with FlagEmbedding" in said
+    assert "Check ASSAYER_RERANKER__MODEL, and that the model has been downloaded where HF_HUB_OFFLINE is set." in said

@@ -1,0 +1,115 @@
+"""What the index asks of GPUs: FAISS on real ones where there are some, and the stand-in for them everywhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assayer.errors import ConfigurationError
+from assayer.ports import Vectors
+from index.segments.approximate_index import ApproximateIndexKind
+from index.segments.gpu_search import GpuVectors
+from index.segments.gpus import MOST_SELECTED, Gpus, GpuStandIn, open_gpus
+from index.segments.row_filter import RowFilter
+from index.segments.vector_index import (
+    TARGET_RECALL,
+    VectorIndex,
+    VectorIndexParameters,
+    build_vector_index,
+    create_vectors_file,
+    exact_candidates,
+)
+
+ROWS, DIMENSIONS, LIMIT = 20_000, 96, 10
+
+
+@pytest.fixture(scope="module", params=["stand-in", "real"])
+def gpus(request: pytest.FixtureRequest) -> Gpus:
+    if request.param == "stand-in":
+        return GpuStandIn(3)
+    try:
+        real = open_gpus("cuda")
+    except ConfigurationError as error:
+        pytest.skip(error.message)
+    assert real is not None
+    return real
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clustered vectors, as a segment has them."""
+    random = np.random.default_rng(1)
+    drawn = random.normal(size=(120, DIMENSIONS))[random.integers(0, 120, ROWS)]
+    drawn = drawn + 0.6 * random.normal(size=(ROWS, DIMENSIONS))
+    found = tmp_path_factory.mktemp("dense")
+    create_vectors_file(found, ROWS, DIMENSIONS)[:] = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return found
+
+
+@pytest.fixture(scope="module")
+def vectors(folder: Path) -> Vectors:
+    found: Vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+    return found
+
+
+@pytest.fixture(scope="module")
+def queries(vectors: Vectors) -> Vectors:
+    return np.asarray(vectors[:: ROWS // 100], np.float32)
+
+
+@pytest.mark.parametrize("rows", [ROWS, 777, 1])
+def test_nearest_of_a_prefix_come_with_their_inner_products_best_first(
+    gpus: Gpus, vectors: Vectors, queries: Vectors, rows: int
+) -> None:
+    for gpu in range(gpus.count):
+        there = gpus.put(gpu, vectors)
+        found = gpus.nearest(gpu, queries, there[:rows], LIMIT)
+        wanted = min(LIMIT, rows)
+        assert found.rows.shape == (len(queries), wanted)
+        assert found.rows.dtype == np.dtype(np.int64)
+        assert (np.diff(found.scores, axis=1) <= 0).all()
+        products = queries @ np.asarray(vectors[:rows], np.float32).T
+        assert np.take_along_axis(products, found.rows, 1) == pytest.approx(found.scores, abs=2e-3)
+        assert np.sort(products, axis=1)[:, -wanted:][:, ::-1] == pytest.approx(found.scores, abs=2e-3)
+
+
+def test_no_more_come_than_can_be_selected(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
+    there = gpus.put(0, vectors)
+    assert gpus.nearest(0, queries, there, MOST_SELECTED + 1).rows.shape == (len(queries), MOST_SELECTED)
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.9, 0.3])
+@pytest.mark.parametrize("rows", [ROWS, 11_111])
+def test_search_finds_what_the_cpu_finds(gpus: Gpus, folder: Path, queries: Vectors, rows: int, kept: float) -> None:
+    mask = np.random.default_rng(2).random(ROWS) < kept if kept < 1 else None
+    here, there = (VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS) for _ in range(2))
+    there._on_gpus = GpuVectors(there.vectors, gpus, fewest_rows=1_000)
+    allowed = RowFilter(rows, mask)
+    for one, other in zip(here.nearest(queries, LIMIT, allowed), there.nearest(queries, LIMIT, allowed), strict=True):
+        assert one.rows.tolist() == other.rows.tolist()
+        assert one.similarities.tolist() == other.similarities.tolist()
+
+
+def test_assigner_knows_the_nearest_of_what_it_was_given_last(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
+    assigner = gpus.assigner(DIMENSIONS)
+    for some in (vectors[:50], vectors[50:150]):
+        assigner.reset()
+        assigner.add(np.asarray(some, np.float32))
+    nearest = assigner.search(queries, 1)[1][:, 0]
+    assert nearest.tolist() == (queries @ np.asarray(vectors[50:150], np.float32).T).argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
+def test_index_built_there_is_searched_on_the_cpu_as_well_as_one_built_here(
+    gpus: Gpus, vectors: Vectors, queries: Vectors, kind: ApproximateIndexKind, tmp_path: Path
+) -> None:
+    create_vectors_file(tmp_path, ROWS, DIMENSIONS)[:] = vectors
+    told = build_vector_index(vectors, tmp_path, queries, 0, kind, gpus)
+    assert told.recall_at_10 is not None
+    assert told.recall_at_10 >= TARGET_RECALL
+    assert told.gpus == gpus.count
+    opened = VectorIndex(tmp_path, told, 0)
+    assert opened.approximate is not None
+    best = exact_candidates(vectors, queries, LIMIT)
+    found = opened.nearest(queries, LIMIT, RowFilter(ROWS))
+    assert np.mean([np.isin(one, two.rows).mean() for one, two in zip(best, found, strict=True)]) >= 0.98

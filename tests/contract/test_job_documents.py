@@ -1,0 +1,201 @@
+"""Documents of jobs in files: there while the job may need them, gone with it, whatever dies in between."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import FullTextError, StorageError
+from cluster.submitted_documents import SubmittedDocuments
+from orchestrator.jobs.models import JobId, JobVerdict, TenantPlan
+from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.submissions import NewJob, QueueFull
+from orchestrator.store import Database, PgJobs, PgTenants
+from orchestrator.store.documents import PgDocuments
+from orchestrator.store.erasure import PgErasures
+from orchestrator.store.idempotency import IdempotencyRecord
+from tests.contract.store_jobs import ACME, Losing, Queue, tenant
+
+PDF = b"%PDF of a proposal"
+HOUR = dt.timedelta(hours=1)
+
+
+class Broken(SubmittedDocuments):
+    """A store that has failed."""
+
+    async def write(self, name: str, data: bytes) -> None:
+        raise StorageError("No space is left.")
+
+    async def delete(self, name: str) -> None:
+        raise StorageError("It is out of reach.")
+
+
+@pytest.fixture
+async def queue(database: Database, documents: PgDocuments) -> Queue:
+    await tenant(database)
+    queue = Queue(database)
+    queue.jobs = PgJobs(database, documents=documents)
+    return queue
+
+
+@pytest.fixture
+def documents(database: Database, tmp_path: Path) -> PgDocuments:
+    return PgDocuments(database, SubmittedDocuments(str(tmp_path)))
+
+
+def files(folder: Path) -> list[bytes]:
+    return sorted(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+
+def document_job(name: str = "a", document: bytes = PDF) -> NewJob:
+    request = EvaluationRequest(idea=None, source=f"{name}.pdf")
+    return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=document)
+
+
+async def noted(database: Database) -> int:
+    return len(await database.fetch("SELECT FROM document_files"))
+
+
+async def test_document_lies_in_a_file_and_not_in_the_row(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.add(document_job("a"), document_job("b", b"another"))
+
+    leases = {lease.job: lease for lease in await queue.lease(2)}
+
+    assert files(tmp_path) == [PDF, b"another"]
+    assert await queue.database.fetch("SELECT FROM jobs WHERE document IS NOT NULL") == []
+    assert [lease.document for lease in leases.values()] == [None, None]
+    file = leases[JobId("b")].document_file
+    assert file is not None
+    assert await documents.read(file) == b"another"
+
+
+async def test_document_goes_when_its_job_ends(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    lease = await queue.one()
+    assert await documents.sweep() == 0
+
+    await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=0.0))
+
+    assert await documents.sweep() == 1
+    assert files(tmp_path) == []
+    assert await noted(queue.database) == 0
+
+
+async def test_document_stays_while_its_job_is_put_off(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True)
+
+    assert await documents.sweep() == 0
+    assert files(tmp_path) == [PDF]
+    assert (await queue.one()).document_file is not None
+
+
+async def test_erased_evaluation_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    await queue.one()
+
+    assert await queue.jobs.delete(ACME, JobId("a"))
+
+    assert files(tmp_path) == []
+    assert await noted(queue.database) == 0
+
+
+async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.add(document_job("a"), document_job("b", b"another"))
+    erasures = PgErasures(queue.database, documents)
+    (found,) = await erasures.find(ACME, "a.pdf", None)
+    await queue.jobs.cancel(ACME, found.id)
+
+    assert await erasures.erase(ACME, [found.id], "a.pdf", None) == 1
+
+    assert files(tmp_path) == [b"another"]
+    assert await erasures.still_stored(ACME, ["a", "b"]) == ["b"]
+
+
+async def test_deleted_tenant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.add(document_job())
+
+    assert await PgTenants(queue.database).delete(ACME)
+
+    assert await documents.sweep() == 1
+    assert files(tmp_path) == []
+
+
+async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
+    await queue.add(document_job())
+    broken = PgDocuments(queue.database, Broken(str(tmp_path)))
+
+    assert await PgJobs(queue.database, documents=broken).delete(ACME, JobId("a"))
+
+    assert files(tmp_path) == [PDF]
+    assert await PgErasures(queue.database).still_stored(ACME, ["a"]) == ["a"]
+    assert await documents.sweep() == 1
+    assert files(tmp_path) == []
+    assert await PgErasures(queue.database).still_stored(ACME, ["a"]) == []
+
+
+async def test_refused_submission_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
+    await queue.tenants.update(ACME, TenantPlan(name="acme", max_queued=1))
+
+    with pytest.raises(QueueFull):
+        await queue.add(document_job("a"), document_job("b"))
+
+    await documents.sweep()
+    assert files(tmp_path) == []
+
+
+async def test_store_that_fails_refuses_the_submission(queue: Queue, tmp_path: Path) -> None:
+    broken = PgDocuments(queue.database, Broken(str(tmp_path)))
+
+    with pytest.raises(StorageError, match="No space is left"):
+        await PgJobs(queue.database, documents=broken).add(ACME, [document_job()])
+
+    assert await queue.jobs.get(ACME, JobId("a")) is None
+
+
+async def test_submission_that_is_sent_twice_keeps_one_file(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
+    jobs = PgJobs(Losing(queue.database), documents=documents)
+    record = IdempotencyRecord(key="k", request=b"1", status=202, body=b"{}", location="/a")
+
+    await jobs.add(ACME, [document_job("a")], record=record)
+    assert await jobs.add(ACME, [document_job("a")], record=record) is not None
+    await documents.sweep()
+
+    assert files(tmp_path) == [PDF]
+    file = (await queue.one()).document_file
+    assert file is not None
+    assert await documents.read(file) == PDF
+
+
+async def test_file_of_a_submission_that_died_is_found_and_deleted(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
+    now = dt.datetime.now(dt.UTC)
+    await documents.written([document_job("died")])
+    await queue.add(document_job("lives", b"another"))
+
+    await documents.release_abandoned(now)
+    assert await documents.sweep() == 0
+    await documents.release_abandoned(now + 2 * HOUR)
+
+    assert await documents.sweep() == 1
+    assert files(tmp_path) == [b"another"]
+
+
+async def test_document_that_is_lost_says_so(documents: PgDocuments) -> None:
+    with pytest.raises(FullTextError, match="not where it was stored"):
+        await documents.read("ab/none")
+
+
+async def test_document_in_a_row_of_an_earlier_version_is_still_leased(database: Database) -> None:
+    await tenant(database)
+    queue = Queue(database)
+    await queue.add(document_job())
+
+    lease = await queue.one()
+
+    assert (lease.document, lease.document_file) == (PDF, None)

@@ -1,0 +1,93 @@
+"""Objects in a folder, in memory and over S3's protocol: whole or not there, created once, failures in words."""
+
+import datetime as dt
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from assayer.errors import ConfigurationError
+from index.object_storage.storage import ObjectNotFound, ObjectStorage, StorageUnavailable
+from tests.object_store import KINDS, ObjectStore, empty_address, object_store
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store() as running:
+        yield running
+
+
+@pytest.fixture(params=KINDS)
+def storage(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) -> ObjectStorage:
+    return ObjectStorage(empty_address(request.param, tmp_path, store))
+
+
+def test_what_is_written_is_read_and_listed(storage: ObjectStorage, tmp_path: Path) -> None:
+    assert storage.names("lists") == []
+    assert storage.objects("files") == []
+    storage.write("lists/2", b"two")
+    storage.create("lists/1", b"one")
+    (tmp_path / "file").write_bytes(b"0123456789" * 1000)
+    storage.upload(tmp_path / "file", "files/ab/abc")
+    (tmp_path / "empty").touch()
+    storage.upload(tmp_path / "empty", "files/cd/cde")
+    assert storage.names("lists") == ["1", "2"]
+    assert (storage.read("lists/1"), storage.read("lists/2")) == (b"one", b"two")
+    assert storage.read_range("files/ab/abc", 5, 15) == b"5678901234"
+    found = storage.objects("files")
+    assert [(one.name, one.bytes) for one in found] == [("files/ab/abc", 10_000), ("files/cd/cde", 0)]
+    assert all(one.modified and abs(one.modified - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1) for one in found)
+    storage.remove("files/ab/abc")
+    storage.remove("files/ab/abc")
+    assert [one.name for one in storage.objects("files")] == ["files/cd/cde"]
+
+
+def test_of_many_who_create_one_object_one_succeeds(storage: ObjectStorage) -> None:
+    storage.write("lists/0", b"")
+
+    def created(number: int) -> bool:
+        try:
+            storage.create("lists/7", str(number).encode())
+        except FileExistsError:
+            return False
+        return True
+
+    # fsspec's memory looks first and writes then: of threads at one moment two may win.
+    with ThreadPoolExecutor(1 if storage.address.startswith("memory") else 8) as pool:
+        won = [number for number, done in enumerate(pool.map(created, range(16))) if done]
+    assert len(won) == 1
+    assert storage.read("lists/7") == str(won[0]).encode()
+
+
+def test_what_is_not_there_is_told_with_its_address(storage: ObjectStorage) -> None:
+    with pytest.raises(ObjectNotFound, match="lists/7 is not there"):
+        storage.read("lists/7")
+
+
+def test_bucket_that_does_not_exist_is_no_empty_one(store: ObjectStore) -> None:
+    with pytest.raises(ObjectNotFound, match="s3://nobodys/corpus/lists is not there"):
+        ObjectStorage("s3://nobodys/corpus").names("lists")
+
+
+def test_store_that_is_away_is_told(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = ObjectStorage(f"{store.new_bucket()}/corpus")
+    storage.write("lists/1", b"one")
+    store.stop()
+    try:
+        with pytest.raises(StorageUnavailable, match=r"lists/1 cannot be read: .*(connect|Connect)"):
+            storage.read("lists/1")
+    finally:
+        store.start()
+    assert storage.read("lists/1") == b"one"
+
+
+def test_folder_without_the_right_to_write_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bucket").write_text("a file, no folder")
+    with pytest.raises(StorageUnavailable, match="lists/1 cannot be written"):
+        ObjectStorage((tmp_path / "bucket").as_uri()).write("lists/1", b"")
+
+
+def test_address_that_no_library_knows_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="carrier-pigeon"):
+        ObjectStorage("carrier-pigeon://corpus")

@@ -1,0 +1,213 @@
+"""`assayer paper`: full texts as GROBID reads them, from files, addresses and the store; and GROBID's own converters
+as an oracle for our reading of TEI."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+from assayer.errors import Unreadable
+from benchmarks.simulator.outside.grobid import GrobidKnobs
+from benchmarks.simulator.outside.library import Library
+from benchmarks.simulator.outside.pdfs import paper_pdf
+from benchmarks.simulator.outside.process import OutsideWorld
+from benchmarks.simulator.outside.sample import SAMPLE
+from benchmarks.simulator.outside.teis import ENTITY_BOMB, paper_tei
+from cluster.cli.main import app
+from tests.e2e.program import Program, reading
+from tests.unit.test_full_texts_grobid_tei import REAL, real, tei
+from workers.documents import PdfLimits
+from workers.full_texts.grobid_tei import parse_tei
+from workers.full_texts.tei_reader import TeiReader
+from workers.sandbox.tei_converter import convert
+
+LIBRARY = Library(SAMPLE)
+ENTRIES = LIBRARY.entries[:12]
+TEIS = [paper_tei(entry, LIBRARY.references(entry), "0.9.1").encode() for entry in ENTRIES]
+NAME = "grobid_1"
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[OutsideWorld]:
+    with OutsideWorld(limits=False) as running:
+        yield running
+
+
+@pytest.fixture
+def service(world: OutsideWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OutsideWorld:
+    """GROBID and hosts of PDFs, set for commands that run in an empty folder."""
+    world.configure(NAME, **GrobidKnobs().model_dump())
+    world.reset()
+    settings = {**reading(world), "GROBID__URLS": world.url("grobid-1"), "HOME": str(tmp_path / "home")}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"ASSAYER_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    return world
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["paper", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, " ".join(result.stderr.split())
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def test_pdf_is_read_once_and_saved_in_each_form(service: OutsideWorld) -> None:
+    entry = ENTRIES[0]
+    Path("bees.pdf").write_bytes(paper_pdf(entry, LIBRARY.references(entry)))
+    code, out, _ = run("bees.pdf", "--format", "tei", "--format", "json", "--format", "markdown")
+    assert (code, out.split()) == (0, ["out/bees.tei.xml", "out/bees.json", "out/bees.md"])
+    saved = Path("out/bees.tei.xml").read_bytes()
+    assert parse_tei(saved).title == entry.record.title
+    assert json.loads(Path("out/bees.json").read_text())["biblio"]["title"] == entry.record.title
+    assert Path("out/bees.md").read_text().startswith(f"# {entry.record.title}\n")
+    assert run("bees.pdf", "--out", "again")[0] == 0
+    assert service.stats(NAME).by_operation["process_fulltext_document"] == 1
+
+
+def test_store_serves_without_a_server_what_was_read_before(
+    service: OutsideWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (paper_pdf(entry, LIBRARY.references(entry)) for entry in ENTRIES[:2])
+    Path("first.pdf").write_bytes(first)
+    Path("second.pdf").write_bytes(second)
+    assert run("first.pdf", "--format", "tei")[0] == 0
+    monkeypatch.delenv("ASSAYER_GROBID__URLS")
+    code, out, err = run("first.pdf", "second.pdf", "--out", "later")
+    assert (code, out.split()) == (1, ["later/first.md"])
+    assert "second.pdf has not been read by GROBID, and no server is set. Set ASSAYER_GROBID__URLS" in err
+
+
+def test_preprint_is_fetched_by_its_id_and_by_the_address_of_its_pdf(service: OutsideWorld) -> None:
+    entry = next(one for one in LIBRARY.entries if one.arxiv)
+    assert run(f"arXiv:{entry.arxiv}", "--format", "json")[0] == 0
+    found = json.loads(Path(f"out/arXiv_{entry.arxiv}.json").read_text())
+    assert found["biblio"]["title"] == entry.record.title
+    code, _, err = run(service.url(f"files/arxiv/{entry.arxiv}"))
+    assert (code, err) == (0, "")
+    assert Path(f"out/{entry.arxiv}.md").read_text().startswith(f"# {entry.record.title}\n")
+
+
+def test_what_cannot_be_had_is_said_for_each_and_the_rest_is_saved(
+    service: OutsideWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("good.tei.xml").write_bytes(TEIS[0])
+    Path("bomb.xml").write_text(ENTITY_BOMB)
+    Path("page.pdf").write_text("<html>Sign in</html>")
+    code, out, err = run("good.tei.xml", "bomb.xml", "page.pdf", "gone.pdf", "10.1000/paid", "whatever")
+    assert (code, out.split()) == (1, ["out/good.md"])
+    assert "The TEI of bomb.xml declares a document type or entities" in err
+    assert "page.pdf is no PDF." in err
+    assert "gone.pdf cannot be read: No such file" in err
+    assert "No free copy of 10.1000/paid is known. Give the address" in err
+    assert "'whatever' is no PDF or TEI file, no address, no arXiv id and no DOI." in err
+    monkeypatch.setenv("ASSAYER_FULL_TEXTS__FETCH", "false")
+    code, _, err = run("2401.01234")
+    assert (code, "would have to be fetched, which is off" in err) == (2, True)
+
+
+def test_papers_of_one_name_do_not_overwrite_each_other(service: OutsideWorld) -> None:
+    for folder, text in (("a", TEIS[0]), ("b", TEIS[1])):
+        Path(folder).mkdir()
+        Path(folder, "paper.tei.xml").write_bytes(text)
+    assert run("a/paper.tei.xml", "b/paper.tei.xml")[1].split() == ["out/paper.md", "out/paper-2.md"]
+
+
+def test_server_that_answers_with_a_bomb_costs_one_line(service: OutsideWorld) -> None:
+    service.configure(NAME, bomb=True)
+    Path("paper.pdf").write_bytes(paper_pdf(ENTRIES[3], []))
+    code, out, err = run("paper.pdf", "--format", "tei", "--format", "json")
+    assert (code, out) == (2, "")
+    assert "The TEI of paper.pdf declares a document type or entities" in err
+
+
+def test_without_the_extra_tei_is_saved_and_for_the_rest_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "paper.tei.xml").write_bytes(TEIS[0])
+    program = Program(tmp_path).without_extras()
+    path = os.pathsep.join([program.settings["PYTHONPATH"], *filter(None, [os.environ.get("PYTHONPATH")])])
+    program = replace(program, settings={"PYTHONPATH": path, "ASSAYER_HOME": str(tmp_path / "home")})
+    saved = program.run("paper", "paper.tei.xml", "--format", "tei")
+    assert (saved.code, saved.out.split()) == (0, ["out/paper.tei.xml"])
+    refused = program.run("paper", "paper.tei.xml")
+    assert refused.code == 2
+    assert "needs grobid_client, which is not installed. Install it with: pip install 'assayer[grobid]'" in refused.err
+
+
+@pytest.mark.parametrize("form", ["json", "markdown"])
+@pytest.mark.parametrize(
+    ("limits", "causes"),
+    [
+        ({"wall_seconds": 0.001}, {"time"}),
+        ({"memory_bytes": 60_000_000}, {"memory", "broken_parser"}),
+        ({"characters": 1}, {"too_much_text"}),
+    ],
+)
+async def test_converting_more_than_may_be_ends_in_a_word_and_leaves_no_process(
+    form: Any, limits: dict[str, Any], causes: set[str]
+) -> None:
+    text = tei("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")
+    with pytest.raises(Unreadable) as refused:
+        await TeiReader(PdfLimits(**limits), 1).convert(text, form, "The TEI of a paper")
+    assert refused.value.cause in causes
+    assert not [one for one in psutil.Process().children() if "workers.sandbox.tei_converter" in one.cmdline()]
+
+
+async def test_same_tei_is_the_same_json() -> None:
+    reader = TeiReader(PdfLimits(), 2)
+    first, second = [await reader.convert(TEIS[0], "json", "x") for _ in range(2)]
+    assert first == second
+
+
+def test_what_a_paper_says_is_text_in_markdown_and_neither_html_nor_link() -> None:
+    hostile = "Look &lt;img src=x onerror=alert(1)&gt; ![a](http://tracker.example/p.png) [b]: http://tracker.example"
+    made = convert(tei(f"<div><head>A &lt;b&gt;</head><p>{hostile}</p></div>"), "markdown")
+    assert "<img" not in made
+    assert "<b>" not in made
+    assert "](" not in made
+    assert "]:" not in made
+
+
+def oracle(text: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(convert(text, "json"))
+    return found
+
+
+@pytest.mark.parametrize("text", [*TEIS, pytest.param(REAL, marks=real)], ids=[*map(str, range(len(TEIS))), "real"])
+def test_our_reading_has_what_grobids_own_converter_has(text: bytes | Path) -> None:
+    """Title, abstract, every passage of the body in its section's order, figures, and what each reference is."""
+    text = text.read_bytes() if isinstance(text, Path) else text
+    theirs, ours = oracle(text), parse_tei(text)
+    assert ours.title == " ".join(theirs["biblio"]["title"].split())
+    sections = {section.title: section.text for section in ours.sections}
+    assert words(sections["Abstract"]) == words(" ".join(one["text"] for one in theirs["biblio"]["abstract"]))
+    all_words = " ".join(words("\n".join(section.text for section in ours.sections)))
+    at = 0
+    for passage in theirs["body_text"]:
+        if wanted := " ".join(words(passage["text"])):
+            found = all_words.find(wanted, at)
+            assert found >= 0, passage["text"]
+            at = found
+    captioned = [one for one in theirs["figures_and_tables"] if one["desc"] or one["head"]]
+    assert len(ours.captions) == len(captioned)
+    for mine, other in zip(ours.captions, captioned, strict=True):
+        assert mine.kind == other["type"]
+        assert words(mine.text)[-5:] == words(f"{other['head']} {other['desc']}")[-5:]
+    assert len(ours.references) == len(theirs["references"])
+    for work, entry in zip(ours.references, theirs["references"], strict=True):
+        assert words(work.title) == words(entry.get("title", ""))
+        assert work.doi == entry.get("doi", "").lower()
+        assert work.year == entry.get("year")
+        authors = entry.get("authors", [])
+        authors = [authors] if isinstance(authors, str) else authors  # a single one is no list there
+        assert [words(one)[-1] for one in work.authors] == [words(one)[-1] for one in authors]

@@ -1,0 +1,104 @@
+"""bge-m3 in the installed program: a corpus with lexical weights built, searched, updated by a night, in shards.
+
+The model is a tiny random one: what is shown is that weights are kept and used, not what they are worth.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordWriter
+from tests.contract.bge_models import small_bge_m3, small_llm_reranker
+from tests.corpus_papers import record, write_jsonl
+from tests.e2e.program import Ended, Homes, Program
+
+
+class Weighed(NamedTuple):
+    program: Program
+    built: Ended
+    info: Ended
+    found: Ended
+    before: Ended
+    night: Ended
+    after: Ended
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_bge_m3(tmp_path_factory.mktemp("models") / "bge-m3")
+
+
+@pytest.fixture(scope="module", params=["whole", "shards"])
+def weighed(homes: Homes, model: Path, request: pytest.FixtureRequest) -> Weighed:
+    program = homes.fresh(f"bge-{request.param}")
+    program = program.having(
+        CORPUS__PATH=program.home / "corpus", EMBEDDER__LIBRARY="FlagEmbedding", EMBEDDER__MODEL=model
+    )
+    source = write_jsonl(program.home / "papers.jsonl", [record(number) for number in range(24)])
+    shards = ("--shards", 2) if request.param == "shards" else ()
+    built = program.run("corpus", "build", source, *shards)
+    asked = ("corpus", "search", "moths at unlit stretches of road verges", "--limit", 30)
+    ingest = program.home / "ingest"
+    (ingest / "upserts").mkdir(parents=True)
+    with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
+        file.write(PaperRecord.model_validate(record(50, title="Moths again at unlit road verges")))
+    return Weighed(
+        program,
+        built,
+        program.run("corpus", "info"),
+        program.run(*asked),
+        program.run(*asked, "--before", "2015-06-30"),
+        program.run("corpus", "nightly", ingest, "--no-fetch"),
+        program.run(*asked),
+    )
+
+
+def test_a_corpus_is_built_and_told_of_with_its_weights(weighed: Weighed) -> None:
+    assert (weighed.built.code, weighed.built.err) == (0, "")
+    assert "24 papers" in weighed.built.out
+    assert "64 dimensions, with lexical weights" in weighed.info.out
+
+
+def test_a_search_keeps_to_its_cutoff(weighed: Weighed) -> None:
+    assert (weighed.found.code, weighed.found.err) == (0, "")
+    assert "bee-17" in weighed.found.out  # of 2015-09
+    assert (weighed.before.code, weighed.before.err) == (0, "")
+    assert "bee-03" in weighed.before.out
+    assert "bee-17" not in weighed.before.out
+
+
+def test_a_night_publishes_what_it_brings_with_weights(weighed: Weighed) -> None:
+    assert (weighed.night.code, weighed.night.err) == (0, "")
+    assert "1 new" in weighed.night.out
+    assert "bee-50" not in weighed.found.out
+    assert "bee-50" in weighed.after.out
+
+
+def test_the_other_library_is_refused_with_what_to_set(weighed: Weighed) -> None:
+    refused = weighed.program.having(EMBEDDER__LIBRARY="sentence-transformers").run("corpus", "search", "moths")
+    assert (refused.code, refused.out) == (2, "")
+    assert "ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding" in refused.err
+    assert len(refused.err.splitlines()) == 1
+
+
+def test_doctor_tells_of_both_models_and_of_one_that_lacks_its_heads(homes: Homes, model: Path, tmp_path: Path) -> None:
+    gemma = small_llm_reranker(tmp_path / "gemma")
+    program = homes.fresh("bge-doctor").having(
+        EMBEDDER__LIBRARY="FlagEmbedding",
+        EMBEDDER__MODEL=model,
+        RERANKER__LIBRARY="FlagEmbedding",
+        RERANKER__MODEL=gemma,
+    )
+    told = program.run("doctor").out
+    assert "bge-m3, with FlagEmbedding 1." in told
+    assert "gemma, with FlagEmbedding 1." in told
+    bare = small_bge_m3(tmp_path / "bare", heads=False)
+    assert "no sparse_linear.pt" in " ".join(program.having(EMBEDDER__MODEL=bare).run("doctor").out.split())
+
+
+def test_the_packaged_model_is_not_for_flag_embedding(homes: Homes) -> None:
+    ended = homes.fresh("bge-packaged").having(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
+    assert ended.code == 2
+    assert "name BAAI/bge-m3" in ended.err

@@ -1,0 +1,96 @@
+"""A corpus in a bucket, as the installed program publishes, pulls, updates and tells of it: two machines, one store."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from index import VersionStore
+from index.records.paper_record import PaperRecord
+from index.records.parquet_records import RecordWriter
+from tests.corpus_papers import record, write_jsonl
+from tests.e2e.program import Ended, Homes, Program
+from tests.object_store import object_store
+
+
+class Machines(NamedTuple):
+    address: str
+    builder: Program
+    reader: Program
+    built: Ended
+    found: Ended
+    night: Ended
+    told: Ended
+    pulled: Ended
+
+
+def _upserts(folder: Path, number: int) -> Path:
+    (folder / "upserts").mkdir(parents=True)
+    with RecordWriter(folder / "upserts" / "part-00000.parquet") as file:
+        file.write(PaperRecord.model_validate(record(number)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def machines(homes: Homes) -> Iterator[Machines]:
+    with object_store() as store:
+        address = f"{store.new_bucket()}/corpus"
+        builder, reader = (_machine(homes, name, address) for name in ("bucket-builder", "bucket-reader"))
+        papers = write_jsonl(builder.home / "papers.jsonl", [record(number) for number in range(12)])
+        built = builder.run("corpus", "build", papers, "--shards", 2)
+        found = reader.run("corpus", "search", "bees and flower strips", "--limit", 3)
+        shutil.rmtree(builder.home / "corpus")  # as where a night begins on an empty disk
+        night = builder.run("corpus", "nightly", _upserts(builder.home / "ingest", 20), "--no-fetch")
+        told = reader.run("corpus", "info")
+        yield Machines(address, builder, reader, built, found, night, told, reader.run("corpus", "pull"))
+
+
+def _machine(homes: Homes, name: str, address: str) -> Program:
+    program = homes.fresh(name)
+    return program.having(CORPUS__PATH=program.home / "corpus", CORPUS__SOURCE=address)
+
+
+def test_build_publishes_and_another_machine_searches(machines: Machines) -> None:
+    assert (machines.built.code, machines.built.err) == (0, "")
+    assert f"as number 1 in {machines.address}" in machines.built.out
+    assert (machines.found.code, machines.found.err) == (0, "")
+    assert "bee-00" in machines.found.out
+
+
+def test_night_pulls_updates_and_publishes(machines: Machines) -> None:
+    assert (machines.night.code, machines.night.err) == (0, "")
+    assert "1 new, 0 changed" in machines.night.out
+    assert "publish elsewhere" in machines.night.out
+    assert not list((machines.builder.home / "ingest").glob("upserts"))
+
+
+def test_reader_sees_what_is_there_and_pulls_it(machines: Machines) -> None:
+    newest = VersionStore(machines.builder.home / "corpus").current_version()
+    assert f"number 2: version {newest}" in machines.told.out
+    assert "none of it (" in machines.told.out
+    assert (machines.pulled.code, machines.pulled.err) == (0, "")
+    assert f"Pulled: version {newest} with 13 papers" in machines.pulled.out
+    assert "shared with versions before" in machines.pulled.out
+    assert VersionStore(machines.reader.home / "corpus").current_version() == newest
+
+
+def test_doctor_says_where_the_corpus_comes_from(machines: Machines) -> None:
+    told = machines.reader.run("doctor")
+    assert f"with 13 papers in {machines.address}, published" in " ".join(told.out.split())
+
+
+def test_place_that_cannot_be_reached_is_one_sentence(machines: Machines) -> None:
+    away = machines.reader.having(CORPUS__SOURCE="s3://nobodys-bucket/corpus")
+    away = away.having(CORPUS__PATH=machines.reader.home / "another")
+    ended = away.run("corpus", "search", "bees")
+    assert ended.code == 2
+    assert "s3://nobodys-bucket/corpus" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_publishing_without_a_place_says_what_to_set(homes: Homes) -> None:
+    ended = homes.fresh("bucket-nowhere").run("corpus", "publish")
+    assert ended.code == 2
+    assert "ASSAYER_CORPUS__SOURCE" in ended.err

@@ -1,0 +1,330 @@
+"""Search and building on GPUs, with the CPU standing in for them: everything but their kernels."""
+
+import datetime as dt
+import hashlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import ConfigurationError
+from assayer.models import Window
+from assayer.ports import Vectors
+from index import (
+    BuildOptions,
+    Corpus,
+    Delta,
+    VersionStore,
+    build_corpus,
+    build_shards,
+    faiss_build,
+    read_manifest,
+    update_corpus,
+)
+from index.building import build, version_builder
+from index.nightly import NightlyHistory, NightlyUpdate
+from index.search import corpus_queries
+from index.segments import gpus
+from index.segments.approximate_index import ApproximateIndexKind
+from index.segments.gpu_search import GpuVectors
+from index.segments.gpus import MOST_SELECTED, Device, FaissGpus, GpuMatches, Gpus, GpuStandIn, open_gpus
+from index.segments.row_filter import RowFilter
+from index.segments.vector_index import (
+    INDEX_FILE,
+    VectorIndex,
+    VectorIndexParameters,
+    build_vector_index,
+    create_vectors_file,
+)
+from index.versions.manifest import RejectionCount
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+ROWS, DIMENSIONS, LIMIT = 6_000, 32, 10
+EMBEDDER = HashingEmbedder()
+DEVICES: tuple[Device, ...] = ("cpu", "cuda")
+FEWEST = 500
+"""Rows on each GPU: of four, three are asked for the first 4,000 rows."""
+
+
+def unit_vectors(rows: int, seed: int) -> Vectors:
+    drawn = np.random.default_rng(seed).normal(size=(rows, DIMENSIONS))
+    unit: np.ndarray = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return unit.astype(np.float16)
+
+
+class _Counted(GpuStandIn):
+    """Which GPU was given how many rows, and for how many it was asked."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.given: list[tuple[int, int]] = []
+        self.asked: list[tuple[int, int]] = []
+
+    def put(self, gpu: int, rows: Vectors) -> Any:
+        self.given.append((gpu, len(rows)))
+        return super().put(gpu, rows)
+
+    def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
+        self.asked.append((gpu, len(rows)))
+        return super().nearest(gpu, queries, rows, limit)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("dense")
+    create_vectors_file(found, ROWS, DIMENSIONS)[:] = unit_vectors(ROWS, seed=5)
+    return found
+
+
+def exact_index(folder: Path) -> VectorIndex:
+    return VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS)
+
+
+QUERIES = unit_vectors(ROWS, seed=5)[::97].astype(np.float32)
+
+
+def same_answers(folder: Path, cards: Gpus, allowed: RowFilter, limit: int = LIMIT) -> bool:
+    here, there = exact_index(folder), exact_index(folder)
+    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST)
+    pairs = zip(here.nearest(QUERIES, limit, allowed), there.nearest(QUERIES, limit, allowed), strict=True)
+    return all(
+        one.rows.tolist() == other.rows.tolist() and one.similarities.tolist() == other.similarities.tolist()
+        for one, other in pairs
+    )
+
+
+@pytest.mark.parametrize("rows", [ROWS, 4_001, 1_000, 5, 0])
+@pytest.mark.parametrize("kept", [1.0, 0.98, 0.5, 0.02])
+@pytest.mark.parametrize("count", [1, 4])
+def test_answers_are_those_of_exact_search_whatever_a_filter_leaves(
+    folder: Path, rows: int, kept: float, count: int
+) -> None:
+    mask = np.random.default_rng(6).random(ROWS) < kept if kept < 1 else None
+    assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask))
+
+
+@given(
+    rows=st.integers(0, ROWS),
+    hidden=st.lists(st.tuples(st.integers(0, ROWS), st.integers(0, ROWS)), max_size=3),
+    limit=st.sampled_from([1, LIMIT, 300, 3_000]),
+    count=st.integers(1, 5),
+)
+def test_answers_are_those_of_exact_search_whatever_stretches_are_hidden(
+    folder: Path, rows: int, hidden: Sequence[tuple[int, int]], limit: int, count: int
+) -> None:
+    mask = np.ones(ROWS, bool)
+    for start, length in hidden:
+        mask[start : start + length] = False
+    assert same_answers(folder, GpuStandIn(count), RowFilter(rows, mask), limit)
+
+
+def test_a_query_whose_nearest_rows_are_all_hidden_is_left_to_the_cpu(folder: Path) -> None:
+    vectors = unit_vectors(ROWS, seed=5)
+    nearness = vectors.astype(np.float32) @ QUERIES[0]
+    mask = nearness < np.sort(nearness)[-MOST_SELECTED]
+    there = GpuVectors(vectors, GpuStandIn())
+    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
+    assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
+    assert same_answers(folder, GpuStandIn(), RowFilter(ROWS, mask))
+
+
+def test_more_than_a_gpu_can_select_is_left_to_the_cpu() -> None:
+    there = GpuVectors(unit_vectors(ROWS, seed=5), GpuStandIn())
+    assert there.candidates(QUERIES, MOST_SELECTED, RowFilter(ROWS)) is None
+    found = there.candidates(QUERIES, MOST_SELECTED - 8, RowFilter(ROWS))
+    assert found is not None
+    assert found.shape == (len(QUERIES), MOST_SELECTED)
+
+
+def test_rows_are_spread_evenly_and_a_cutoff_asks_only_gpus_that_hold_some_of_its_rows() -> None:
+    cards = _Counted(4)
+    there = GpuVectors(unit_vectors(ROWS, seed=5), cards, FEWEST)
+    assert sorted(cards.given) == [(gpu, ROWS // 4) for gpu in range(4)]
+    there.candidates(QUERIES, LIMIT, RowFilter(4_000))
+    assert sorted(rows for _, rows in cards.asked) == [1_000, 1_500, 1_500]
+    assert len({gpu for gpu, _ in cards.asked}) == 3
+
+
+def test_few_rows_lie_on_one_gpu_and_the_next_few_on_the_next() -> None:
+    cards = _Counted(3)
+    for _ in range(3):
+        GpuVectors(unit_vectors(FEWEST, seed=5), cards, FEWEST)
+    assert sorted(cards.given) == [(gpu, FEWEST) for gpu in range(3)]
+
+
+def test_no_stretch_has_more_numbers_than_it_may(folder: Path) -> None:
+    cards = _Counted(2)
+    here, there = exact_index(folder), exact_index(folder)
+    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, most_numbers=1_999 * DIMENSIONS)
+    assert sorted(cards.given) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
+    (one, *_), (other, *_) = (each.nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
+    assert one.rows.tolist() == other.rows.tolist()
+
+
+@pytest.mark.parametrize("kind", ["ivf_sq8", "ivf_pq"])
+def test_file_is_that_of_the_cpu_where_the_cpu_assigns(kind: ApproximateIndexKind, tmp_path: Path) -> None:
+    made = {}
+    for name, assigning in (("own", None), ("given", GpuStandIn(2))):
+        folder = tmp_path / name
+        folder.mkdir()
+        vectors = create_vectors_file(folder, ROWS, DIMENSIONS)
+        vectors[:] = unit_vectors(ROWS, seed=5)
+        told = build_vector_index(vectors, folder, QUERIES, 0, kind, assigning)
+        assert told.gpus == (assigning.count if assigning else None)
+        made[name] = (hashlib.sha256((folder / INDEX_FILE).read_bytes()).digest(), told.model_copy(update={"gpus": 0}))
+    assert made["own"] == made["given"]
+
+
+@pytest.fixture
+def _anew() -> None:
+    open_gpus.cache_clear()
+    faiss_build.load_faiss.cache_clear()
+
+
+@pytest.mark.usefixtures("_anew")
+class TestRefusal:
+    """In words, before anything is asked of a GPU."""
+
+    def test_cpu_asks_for_nothing(self) -> None:
+        assert open_gpus("cpu") is None
+
+    def test_build_for_the_cpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        if hasattr(faiss_build.load_faiss(), "StandardGpuResources"):
+            monkeypatch.delattr(faiss_build.load_faiss(), "StandardGpuResources")
+        monkeypatch.setattr(gpus, "faiss_packages", lambda: ["faiss-cpu"])
+        with pytest.raises(ConfigurationError, match="knows no GPU") as raised:
+            open_gpus("cuda")
+        assert "pip install 'assayer[gpu]'" in raised.value.hint
+        assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
+
+    def test_both_builds_installed(self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+        monkeypatch.setattr(faiss_build, "version", lambda name: {"faiss-cpu": "1", "faiss-gpu": "1"}[name])
+        monkeypatch.setattr(faiss_build, "PackageNotFoundError", KeyError)
+        with pytest.raises(ConfigurationError, match="faiss-cpu and faiss-gpu are both installed") as raised:
+            open_gpus("cuda")
+        assert "pip uninstall faiss-cpu faiss-gpu" in raised.value.hint
+        assert "are both installed" in caplog.text  # whoever searches on the CPU goes on, and is told
+
+    def test_no_card(self) -> None:
+        with pytest.raises(ConfigurationError, match="no GPU here that CUDA can use"):
+            FaissGpus(_Module(cards=0))
+
+    def test_torch_that_sees_fewer(self) -> None:
+        torch = pytest.importorskip("torch")
+        cards = torch.cuda.device_count() + 1
+        with pytest.raises(ConfigurationError, match=f"FAISS sees {cards} GPUs and torch"):
+            FaissGpus(_Module(cards))
+
+    def test_faiss_of_which_nothing_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delattr(faiss_build.load_faiss(), "IndexFlatIP")
+        faiss_build.load_faiss.cache_clear()
+        with pytest.raises(ConfigurationError, match="in pieces"):
+            faiss_build.load_faiss()
+
+    def test_no_faiss(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "faiss", None)
+        monkeypatch.setattr(faiss_build, "faiss_packages", list)
+        with pytest.raises(ConfigurationError, match="FAISS, which is not installed"):
+            faiss_build.load_faiss()
+
+    async def test_build_update_and_night_are_refused_before_anything_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(gpus, "load_faiss", lambda: _Module(cards=0))
+        monkeypatch.setattr(gpus, "faiss_packages", list)
+        nowhere, directory, options = tmp_path / "nowhere.jsonl", tmp_path / "corpus", BuildOptions(device="cuda")
+        await build_corpus([write_jsonl(tmp_path / "papers.jsonl", RECORDS)], directory, EMBEDDER)
+        with pytest.raises(ConfigurationError, match="no GPU here"):
+            await build_corpus([nowhere], directory, EMBEDDER, options=options)
+        with pytest.raises(ConfigurationError, match="no GPU here"):
+            await build_shards([nowhere], 2, tmp_path / "shards", EMBEDDER, options=options)
+        with pytest.raises(ConfigurationError, match="no GPU here"):
+            await update_corpus(Delta([]), directory, EMBEDDER, options=options)
+        night = NightlyUpdate(directory, tmp_path, EMBEDDER, lambda: dt.datetime.now(dt.UTC), options)
+        with pytest.raises(ConfigurationError, match="no GPU here"):
+            await night.run(_fetches_nothing)
+        (noted,) = NightlyHistory(directory).runs()
+        assert (noted.outcome, noted.stages) == ("failed", ())
+        with pytest.raises(ConfigurationError, match="no GPU here"):
+            Corpus.open(directory, EMBEDDER, device="cuda")
+
+
+async def _fetches_nothing() -> tuple[RejectionCount, ...]:
+    raise AssertionError("asked although the night was to be refused")
+
+
+async def test_corpus_built_and_searched_on_gpus_answers_as_on_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing_in = _Counted(2)
+    for module in (build, corpus_queries, version_builder):
+        monkeypatch.setattr(module, "open_gpus", {"cpu": None, "cuda": standing_in}.get)
+    records = [
+        record(number, title=f"Bees of region {number}", abstract=f"Visit {number} to {number % 7} blossoms.")
+        for number in range(60)
+    ]
+    source = write_jsonl(tmp_path / "papers.jsonl", records)
+    for device in DEVICES:
+        options = BuildOptions(exact_up_to=10, device=device)
+        await build_corpus([source], tmp_path / device, EMBEDDER, options=options)
+    texts, window = ["visits of bees", "blossoms of region 4"], Window(before=dt.date(2018, 1, 1))
+    here, there = (Corpus.open(tmp_path / one, EMBEDDER, device=one) for one in DEVICES)
+    assert here.version == there.version
+    assert await here.search(texts, 5, window) == await there.search(texts, 5, window)
+    assert standing_in.asked
+    (cpu,), (cuda,) = (read_manifest(VersionStore(tmp_path / one).current_path()).segments for one in DEVICES)
+    assert (cpu.paper_index.gpus, cuda.paper_index.gpus) == (None, 2)
+    assert cpu.files == cuda.files
+
+
+@pytest.fixture
+def laid_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> FaissGpus:
+    """With torch's own memory in place of a GPU's."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: None)
+    monkeypatch.setattr(FaissGpus, "device", lambda self, gpu: "cpu")
+    return FaissGpus(_Module(cards=1))
+
+
+def test_rows_are_laid_down_whole_in_half_precision(
+    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "_ROWS_AT_ONCE", 701)
+    vectors = unit_vectors(ROWS, seed=5)
+    there = laid_on_the_cpu.put(0, vectors)
+    assert there[:4_001].numpy().tobytes() == vectors[:4_001].tobytes()
+    assert len(laid_on_the_cpu.put(0, vectors[:0])) == 0
+
+
+def test_memory_that_is_full_is_told_with_what_to_do(
+    laid_on_the_cpu: FaissGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA out of memory.\nTried to allocate much.")
+
+    monkeypatch.setattr("torch.empty", full)
+    with pytest.raises(
+        ConfigurationError, match=r"GB of the corpus's vectors .* on GPU 0: CUDA out of memory\. Set"
+    ) as raised:
+        laid_on_the_cpu.put(0, unit_vectors(ROWS, seed=5))
+    assert "ASSAYER_CORPUS__DEVICE=cpu" in raised.value.hint
+
+
+class _Module:
+    """As much of FAISS as is asked before a GPU is."""
+
+    def StandardGpuResources(self) -> object:
+        return object()
+
+    def __init__(self, cards: int) -> None:
+        self._cards = cards
+
+    def get_num_gpus(self) -> int:
+        return self._cards

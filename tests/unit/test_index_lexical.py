@@ -1,0 +1,363 @@
+"""Lexical weights in a corpus: what is stored, what is found by them, and that all of it survives nights and shards."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import CorpusError
+from assayer.models import OPEN, Hit, PaperId, Window
+from assayer.ports import LexicalWeights, WeighedTexts
+from index import (
+    BuildOptions,
+    Corpus,
+    Delta,
+    Filters,
+    VersionStore,
+    build_corpus,
+    build_shards,
+    read_delta,
+    read_manifest,
+    update_corpus,
+    update_shards,
+)
+from index.building.acceptance import Acceptance
+from index.building.vector_store import LexicalLookupEmbedder, VectorStore, lookup_embedder, vector_file_key
+from index.records.paper_record import PaperRecord
+from index.search.hybrid_ranking import fuse_scores
+from index.search.hybrid_search import WeighedQuery
+from index.search.version_reader import VersionReader
+from index.segments.bm25_index import Bm25Matches
+from index.segments.lexical_index import LexicalIndex, write_lexical_index
+from index.segments.lexical_rows import LexicalSpool
+from index.segments.row_filter import RowFilter
+from index.shards.sharded_queries import merge_candidates, split_shard_key
+from tests.corpus_papers import RECORDS, record, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder, HashingLexicalEmbedder
+
+PLAIN, WEIGHED = HashingEmbedder(), HashingLexicalEmbedder()
+QUERY = "unlit stretches of road verges for moths"
+_WORDS = ("moths", "clover", "meadow", "transect", "nectar", "strip", "hedge")
+WORDS_QUERY = " ".join(_WORDS)
+
+
+class CountingLexicalEmbedder(HashingLexicalEmbedder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.passages = 0
+
+    async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
+        self.passages += len(texts) * (kind == "passage")
+        return await super().embed_with_weights(texts, kind)
+
+
+def weights(**told: float) -> LexicalWeights:
+    tokens = sorted(int(one[1:]) for one in told)
+    return LexicalWeights(np.array(tokens, np.int32), np.array([told[f"t{one}"] for one in tokens], np.float32))
+
+
+def written(folder: Path, *blocks: Sequence[LexicalWeights]) -> LexicalIndex:
+    with LexicalSpool(folder / "spool") as spool:
+        for block in blocks:
+            spool.append(block)
+        write_lexical_index(folder, spool)
+    return LexicalIndex(folder, sum(map(len, blocks)))
+
+
+def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
+    return [PaperRecord.model_validate(record(number, **fields)) for number in numbers]
+
+
+def distinct(number: int, **fields: Any) -> dict[str, Any]:
+    """Of no two is one as near to a query as the other."""
+    words = " ".join(f"{word} " * (number % (3 + place)) for place, word in enumerate(_WORDS))
+    return record(number, title=f"Moths of site {100 + number}", abstract=f"{words} {200 + number}") | fields
+
+
+def distinct_records(*numbers: int, **fields: Any) -> list[PaperRecord]:
+    return [PaperRecord.model_validate(distinct(number, **fields)) for number in numbers]
+
+
+async def built(directory: Path, papers: Sequence[dict[str, Any]] = RECORDS) -> None:
+    await build_corpus([write_jsonl(directory.parent / "papers.jsonl", papers)], directory, WEIGHED)
+
+
+async def by_weights(directory: Path, before: dt.date | None = None) -> list[tuple[str, float]]:
+    """Papers and lexical scores, best first."""
+    versions = VersionStore(directory)
+    reader = VersionReader.open(versions, read_manifest(versions.current_path()))
+    vectors, (told,) = await WEIGHED.embed_with_weights([WORDS_QUERY], "query")
+    filters = Filters(window=Window.until(before))
+    (one,) = reader.candidates([WeighedQuery(WORDS_QUERY, told)], vectors, 100, filters)
+    assert one.papers.by_lexical is not None
+    ranked = zip(*map(np.ndarray.tolist, one.papers.by_lexical), strict=True)
+    return sorted(((reader.paper(unit).id, score) for unit, score in ranked), key=lambda pair: (-pair[1], pair[0]))
+
+
+async def found(corpus: Corpus, window: Window = OPEN, query: str = QUERY) -> list[Hit]:
+    (hits,) = await corpus.search([query], 100, window)
+    return hits
+
+
+ROWS = (weights(t1=1.0, t7=0.5), weights(), weights(t7=2.0), weights(t1=0.25, t3=4.0))
+
+
+@pytest.mark.parametrize("blocks", [(ROWS,), (ROWS[:1], ROWS[1:]), ((), ROWS)])
+def test_an_index_scores_by_the_products_of_shared_tokens(tmp_path: Path, blocks: Sequence[Any]) -> None:
+    index = written(tmp_path, *blocks)
+    matches = index.nearest(weights(t1=2.0, t7=1.0, t9=5.0), 10, RowFilter(4))
+    assert matches.rows.tolist() == [0, 2, 3]
+    assert matches.scores.tolist() == [2.5, 2.0, 0.5]
+    assert index.scores(weights(t7=1.0), np.array([3, 2, 0, 2])).tolist() == [0.0, 2.0, 0.5, 2.0]
+    assert not (tmp_path / "spool").exists()
+
+
+def test_an_index_counts_only_allowed_rows_and_keeps_to_the_limit(tmp_path: Path) -> None:
+    index = written(tmp_path, ROWS)
+    query = weights(t1=2.0, t7=1.0)
+    assert index.nearest(query, 10, RowFilter(2)).rows.tolist() == [0]
+    masked = RowFilter(4, np.array([False, True, True, True]))
+    assert index.nearest(query, 10, masked).rows.tolist() == [2, 3]
+    assert index.nearest(query, 1, RowFilter(4)).rows.tolist() == [0]
+    assert index.nearest(query, 0, RowFilter(4)).rows.tolist() == []
+    assert index.nearest(weights(), 5, RowFilter(4)).rows.tolist() == []
+
+
+def test_an_index_of_texts_without_any_token_answers_nothing(tmp_path: Path) -> None:
+    index = written(tmp_path, [weights(), weights()])
+    assert index.nearest(weights(t1=1.0), 5, RowFilter(2)).rows.tolist() == []
+    assert index.by_rows().row(1).tokens.tolist() == []
+
+
+@given(
+    rows=st.lists(st.dictionaries(st.integers(0, 9), st.floats(0.125, 8, width=16), max_size=6), max_size=20),
+    query=st.dictionaries(st.integers(0, 12), st.floats(0.125, 8, width=16), max_size=6),
+    cut=st.integers(0, 20),
+    block=st.integers(1, 7),
+)
+def test_an_index_finds_what_comparing_every_row_finds(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[int, float]],
+    query: dict[int, float],
+    cut: int,
+    block: int,
+) -> None:
+    given_rows = [weights(**{f"t{token}": weight for token, weight in row.items()}) for row in rows]
+    blocks = [given_rows[start : start + block] for start in range(0, len(given_rows), block)]
+    index = written(tmp_path_factory.mktemp("lexical"), *blocks)
+    asked = weights(**{f"t{token}": weight for token, weight in query.items()})
+    scores = [round(sum(row.get(token, 0.0) * weight for token, weight in query.items()), 6) for row in rows]
+    allowed = RowFilter(min(cut, len(rows)))
+    expected = sorted((one for one in range(allowed.rows) if scores[one]), key=lambda one: (-scores[one], one))
+    assert index.nearest(asked, 5, allowed).rows.tolist() == expected[:5]
+    assert index.scores(asked, np.arange(len(rows))).tolist() == pytest.approx(scores)
+    turned = index.by_rows()
+    for number, own in enumerate(given_rows):
+        assert (turned.row(number).tokens == own.tokens).all()
+        assert (turned.row(number).weights == own.weights).all()
+
+
+def test_lexical_scores_take_their_share_of_what_words_count() -> None:
+    cosines = {1: 0.5, 2: 0.5, 3: 0.5}
+    words = Bm25Matches(np.array([1]), np.array([9.0]))
+    fused = fuse_scores(cosines, [words], by_weights={1: 0.0, 2: 3.0, 3: 1.5}, share=0.25)
+    assert fused == pytest.approx({1: 0.3 + 0.4 * 0.75, 2: 0.3 + 0.1, 3: 0.3 + 0.05})
+    assert fuse_scores(cosines, [words], by_weights={}) == fuse_scores(cosines, [words])
+    assert fuse_scores(cosines, [], by_weights=dict.fromkeys(cosines, 0.0)) == pytest.approx(
+        dict.fromkeys(cosines, 0.3)
+    )
+
+
+async def test_a_corpus_built_with_weights_keeps_them_and_is_ranked_by_them(tmp_path: Path) -> None:
+    papers = [distinct(number) for number in range(30)]
+    await built(tmp_path / "weighed", papers)
+    await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "plain", PLAIN)
+    weighed, plain = Corpus.open(tmp_path / "weighed", WEIGHED), Corpus.open(tmp_path / "plain", PLAIN)
+    with_them, without = await found(weighed, query=WORDS_QUERY), await found(plain, query=WORDS_QUERY)
+    assert {hit.paper.id: hit.similarity for hit in with_them} == {hit.paper.id: hit.similarity for hit in without}
+    ranked = [one for one, _ in await by_weights(tmp_path / "weighed")]
+
+    def distance(hits: Sequence[Hit]) -> int:
+        """From the order of the weights."""
+        places: dict[str, int] = {hit.paper.id: place for place, hit in enumerate(hits)}
+        return sum(abs(places[one] - place) for place, one in enumerate(ranked))
+
+    assert distance(with_them) < distance(without)
+    (passages,) = await weighed.snippets(["site 107"], 5, OPEN)
+    assert passages[0].paper.id == "bee-07"
+    assert weighed.version != plain.version
+
+
+async def test_a_cutoff_is_exact_and_answers_do_not_depend_on_company(tmp_path: Path) -> None:
+    await built(tmp_path / "corpus")
+    corpus = Corpus.open(tmp_path / "corpus", WEIGHED)
+    window = Window.until(dt.date(2015, 12, 31))
+    hits = await found(corpus, window)
+    assert hits
+    assert all(hit.paper.publication_date and hit.paper.publication_date <= dt.date(2015, 12, 31) for hit in hits)
+    without = Filters(window=window, without=frozenset({hits[0].paper.id}))
+    assert [hit.paper.id for hit in (await corpus.find([QUERY], 100, without))[0]] == [
+        hit.paper.id for hit in hits if hit.paper.id != hits[0].paper.id
+    ]
+    queries = [f"{QUERY} {number}" for number in range(12)]
+    alone = [(await corpus.search([query], 10, window))[0] for query in queries]
+    together = await asyncio.gather(*(corpus.search([query], 10, window) for query in queries))
+    assert [some for (some,) in together] == alone
+
+
+async def test_weights_are_part_of_the_sealed_version_and_damage_is_found(tmp_path: Path) -> None:
+    await built(tmp_path / "corpus")
+    versions = VersionStore(tmp_path / "corpus")
+    manifest = read_manifest(versions.current_path())
+    assert manifest.lexical
+    (segment,) = manifest.segments
+    names = {file.path for file in segment.files if "lexical" in file.path}
+    assert names == {f"{kind}/lexical-{part}.npy" for kind in ("papers", "passages") for part in
+                     ("tokens", "offsets", "rows", "weights")}  # fmt: skip
+    damaged = versions.segment_path(segment.name) / "papers" / "lexical-weights.npy"
+    damaged.chmod(0o644)
+    damaged.write_bytes(damaged.read_bytes()[:-2] + b"\x00\x11")
+    with pytest.raises(CorpusError, match="lexical-weights"):
+        Corpus.open(tmp_path / "corpus", WEIGHED)
+
+
+async def test_a_corpus_with_weights_refuses_an_embedder_without_and_not_the_other_way_round(tmp_path: Path) -> None:
+    await built(tmp_path / "weighed")
+    with pytest.raises(CorpusError, match="ASSAYER_EMBEDDER__LIBRARY=FlagEmbedding"):
+        Corpus.open(tmp_path / "weighed", PLAIN)
+    with pytest.raises(CorpusError, match="does not give"):
+        await update_corpus(Delta(records(40)), tmp_path / "weighed", PLAIN)
+    await build_corpus([tmp_path / "papers.jsonl"], tmp_path / "plain", PLAIN)
+    before = await found(Corpus.open(tmp_path / "plain", PLAIN))
+    assert await found(Corpus.open(tmp_path / "plain", WEIGHED)) == before
+    await update_corpus(Delta(records(40)), tmp_path / "plain", WEIGHED)
+    assert not read_manifest(VersionStore(tmp_path / "plain").current_path()).lexical
+    assert PaperId("bee-40") in {hit.paper.id for hit in await found(Corpus.open(tmp_path / "plain", PLAIN))}
+
+
+async def test_building_again_with_another_library_builds_anew_and_the_same_twice_does_not(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
+    plain = await build_corpus([source], tmp_path / "corpus", PLAIN)
+    weighed = await build_corpus([source], tmp_path / "corpus", WEIGHED)
+    again = await build_corpus([source], tmp_path / "corpus", WEIGHED)
+    assert (plain.already_built, weighed.already_built, again.already_built) == (False, False, True)
+    assert (plain.manifest.lexical, weighed.manifest.lexical) == (False, True)
+    back = await build_corpus([source], tmp_path / "corpus", PLAIN)
+    assert back.manifest.version == plain.manifest.version
+
+
+async def test_a_corpus_updated_over_nights_answers_as_one_built_at_once(tmp_path: Path) -> None:
+    await built(tmp_path / "updated", [distinct(number) for number in range(30)])
+    embedder = CountingLexicalEmbedder()
+    changed = distinct_records(3, title="Moths and unlit stretches, again")
+    accept = Acceptance(embedder, 30, [PaperId("bee-05")])
+    delta = Delta([*changed, *distinct_records(30, 31)], [PaperId("bee-05")])
+    done = await update_corpus(delta, tmp_path / "updated", embedder, accept=accept)
+    assert done.manifest.lexical
+    assert embedder.passages == 3, "what was known keeps its weights"
+    papers = [distinct(number) for number in range(32) if number not in (3, 5)]
+    await built(tmp_path / "anew", [*papers, distinct(3, title="Moths and unlit stretches, again")])
+    for before in (None, dt.date(2016, 1, 1)):
+        assert await by_weights(tmp_path / "updated", before) == await by_weights(tmp_path / "anew", before)
+    hits = await found(Corpus.open(tmp_path / "updated", WEIGHED), query="unlit stretches, again")
+    assert hits[0].paper.id == "bee-03"
+    assert PaperId("bee-05") not in {hit.paper.id for hit in hits}
+
+
+async def test_weights_live_on_where_segments_are_merged(tmp_path: Path) -> None:
+    await built(tmp_path / "corpus", [distinct(number) for number in range(10)])
+    embedder = CountingLexicalEmbedder()
+    for number in range(10, 16):
+        await update_corpus(Delta(distinct_records(number)), tmp_path / "corpus", embedder)
+    manifest = read_manifest(VersionStore(tmp_path / "corpus").current_path())
+    assert len(manifest.segments) < 7, "some were merged"
+    assert embedder.passages == 6
+    await built(tmp_path / "anew", [distinct(number) for number in range(16)])
+    assert await by_weights(tmp_path / "corpus") == await by_weights(tmp_path / "anew")
+
+
+async def test_shards_find_by_weights_exactly_what_the_whole_finds(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(90)])
+    await build_corpus([source], tmp_path / "whole", WEIGHED)
+    sharded = await build_shards([source], 3, tmp_path / "sharded", WEIGHED)
+    assert sharded.manifest.lexical
+    assert (await build_shards([source], 3, tmp_path / "sharded", WEIGHED)).already_built
+    stores = [VersionStore(tmp_path / "sharded" / "shards" / f"{number:02}") for number in range(3)]
+    whole, *parts = (
+        VersionReader.open(store, read_manifest(store.current_path()))
+        for store in (VersionStore(tmp_path / "whole"), *stores)
+    )
+    vectors, (weights,) = await WEIGHED.embed_with_weights([WORDS_QUERY], "query")
+    asked = ([WeighedQuery(WORDS_QUERY, weights)], vectors, 50, Filters(window=Window.until(dt.date(2018, 1, 1))))
+    (one,) = whole.candidates(*asked)
+    merged = merge_candidates([part.candidates(*asked)[0] for part in parts])
+    assert one.papers.by_lexical is not None
+    assert merged.papers.by_lexical is not None
+    assert one.papers.by_lexical.scores.tolist() == merged.papers.by_lexical.scores.tolist()
+    ids = [parts[shard].paper(unit).id for shard, unit in map(split_shard_key, merged.papers.by_lexical.rows.tolist())]
+    assert ids == [whole.paper(unit).id for unit in one.papers.by_lexical.rows.tolist()]
+    assert sorted(one.lexical.values())[-20:] == sorted(merged.lexical.values())[-20:]
+
+
+async def test_shards_with_weights_are_searched_updated_and_refuse_an_embedder_without(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(40)])
+    await build_shards([source], 3, tmp_path / "sharded", WEIGHED)
+    with pytest.raises(CorpusError, match="does not give"):
+        Corpus.open(tmp_path / "sharded", PLAIN)
+    updated = await update_shards(Delta(distinct_records(95)), tmp_path / "sharded", WEIGHED)
+    assert updated.manifest.lexical
+    corpus = Corpus.open(tmp_path / "sharded", WEIGHED)
+    assert PaperId("bee-95") in {hit.paper.id for hit in await found(corpus, query=WORDS_QUERY)}
+    (passages,) = await corpus.snippets(["site 295"], 3, OPEN)
+    assert passages[0].paper.id == "bee-95"
+
+
+async def test_vectors_that_come_with_records_are_embedded_for_their_weights(tmp_path: Path) -> None:
+    """They bring none."""
+    vector = np.eye(1, WEIGHED.dimensions)[0].tolist()
+    source = write_jsonl(
+        tmp_path / "papers.jsonl", [record(1, embedding={"model": WEIGHED.name, "vector": vector}), record(2)]
+    )
+    embedder = CountingLexicalEmbedder()
+    await build_corpus([source], tmp_path / "corpus", embedder)
+    assert embedder.passages == 2
+    more = write_jsonl(tmp_path / "more.jsonl", [record(3, embedding={"model": WEIGHED.name, "vector": vector})])
+    assert (await update_corpus(read_delta([more], None, embedder), tmp_path / "corpus", embedder)).changes.new == 1
+    assert embedder.passages == 3
+
+
+async def test_stored_vectors_bring_their_weights_and_those_without_are_not_taken_for_them(tmp_path: Path) -> None:
+    store, texts = VectorStore(str(tmp_path)), [f"text {number} of moths" for number in range(5)]
+    weighed = await WEIGHED.embed_with_weights(texts, "passage")
+    key = vector_file_key(texts, WEIGHED.name, lexical=True)
+    assert key != vector_file_key(texts, WEIGHED.name)
+    store.put(key, texts, *weighed)
+    counting = CountingLexicalEmbedder()
+    stored = lookup_embedder(counting, store.known([key]))
+    assert isinstance(stored, LexicalLookupEmbedder)
+    again = await stored.embed_with_weights([*texts, "and one more"], "passage")
+    assert counting.passages == 1
+    for own, other in zip(again.lexical, weighed.lexical, strict=False):
+        assert (own.tokens == other.tokens).all()
+        assert own.weights == pytest.approx(other.weights, rel=1e-3)
+    plain = vector_file_key(texts, WEIGHED.name)
+    store.put(plain, texts, weighed.vectors)
+    await LexicalLookupEmbedder(counting, counting, store.known([plain])).embed_with_weights(texts, "passage")
+    assert counting.passages == 6
+
+
+async def test_several_segments_are_searched_as_one(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "papers.jsonl", [distinct(number) for number in range(40)])
+    await build_corpus([source], tmp_path / "one", WEIGHED)
+    await build_corpus([source], tmp_path / "four", WEIGHED, options=BuildOptions(papers_per_segment=10))
+    one, four = Corpus.open(tmp_path / "one", WEIGHED), Corpus.open(tmp_path / "four", WEIGHED)
+    assert await found(one, query=WORDS_QUERY) == await found(four, query=WORDS_QUERY)
+    manifest = read_manifest(VersionStore(tmp_path / "four").current_path())
+    assert len(manifest.segments) == 4
+    assert all(segment.lexical for segment in manifest.segments)

@@ -1,0 +1,75 @@
+"""Old versions of a corpus go wherever it lies, and what cannot be removed fails nobody who has published."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from index import BuildOptions, Corpus, build_corpus
+from index.versions import version_store
+from tests.corpus_papers import RECORDS, write_jsonl
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+EMBEDDER = HashingEmbedder()
+_FLOCK = fcntl.flock
+
+
+def lock_as_on_nfs(file: int | IO[bytes], operation: int) -> None:
+    """There an exclusive lock takes a file that is open for writing."""
+    number = file if isinstance(file, int) else file.fileno()
+    if operation & fcntl.LOCK_EX and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    _FLOCK(number, operation)
+
+
+async def built(source: Path, directory: Path, papers: int) -> str:
+    write_jsonl(source, RECORDS[:papers])
+    summary = await build_corpus([source], directory, EMBEDDER, options=BuildOptions(keep=1))
+    return summary.manifest.version
+
+
+def versions(directory: Path) -> list[str]:
+    return sorted(path.name for path in (directory / "versions").iterdir())
+
+
+async def test_old_versions_go_on_nfs_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fcntl, "flock", lock_as_on_nfs)
+    source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
+    await built(source, directory, 10)
+
+    last = await built(source, directory, 11)
+
+    assert versions(directory) == [last]
+
+
+async def test_version_that_is_read_stays_on_nfs_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fcntl, "flock", lock_as_on_nfs)
+    source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
+    first = await built(source, directory, 10)
+    reader = Corpus.open(directory, EMBEDDER)
+
+    second = await built(source, directory, 11)
+
+    assert versions(directory) == sorted([first, second])
+    reader.close()
+
+
+async def test_version_that_cannot_be_removed_fails_no_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(version: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(version))
+
+    source, directory = tmp_path / "papers.jsonl.gz", tmp_path / "corpus"
+    first = await built(source, directory, 10)
+    with monkeypatch.context() as patched:
+        patched.setattr(version_store, "_remove_unless_held", broken)
+        second = await built(source, directory, 11)
+
+    assert versions(directory) == sorted([first, second])
+    assert version_store.VersionStore(directory).current_version() == second
+    assert "Input/output error" in caplog.text
+    assert [await built(source, directory, 12)] == versions(directory)

@@ -1,0 +1,139 @@
+"""bge-m3 and models fine-tuned from it: vectors and lexical weights from one forward pass.
+
+Importing this module does not import torch.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assayer.errors import ConfigurationError
+from assayer.ports import LexicalWeights
+from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector
+from workers.embedding.settings import EmbedderSettings
+from workers.flag_embedding import import_flag_embedding, load_model, model_folder
+from workers.torch_runtime import choose_device, choose_dtype
+
+__all__ = ["BgeM3Model", "WeighedText", "folder_with_heads"]
+
+_SETTING = "ASSAYER_EMBEDDER__MODEL"
+_HEADS = ("sparse_linear.pt", "colbert_linear.pt")
+_WIDTH_STEP = 32
+"""Tokens."""
+_CPU_TOKENS, _GPU_TOKENS = 256, 16_384
+"""Of one forward pass; see `workers.embedding.sentence_model`."""
+_POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})
+
+
+class WeighedText(NamedTuple):
+    vector: EmbeddingVector
+    lexical: LexicalWeights
+
+
+class BgeM3Model:
+    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self._settings = settings
+        self._profile = settings.profile
+        self._model: Any = None
+        self._tokenizer: Any = None
+        self._device = "cpu"
+        self._unweighed: NDArray[np.int32] = np.empty(0, np.int32)
+        """Tokens that tell nothing of the text: where it begins and ends, and what is not known."""
+        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+
+    def stated_dimensions(self) -> int | None:
+        """As the model's folder says, where there is one."""
+        config = Path(self._settings.model).expanduser() / "config.json"
+        return int(json.loads(config.read_bytes())["hidden_size"]) if config.is_file() else None
+
+    def dimensions(self) -> int:
+        self.load()
+        return int(self._model.config.hidden_size)
+
+    def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
+        """Raises ConfigurationError when the model cannot be had."""
+        self.load()
+        prefixes = {"query": self._profile.query_prefix or "", "passage": self._profile.passage_prefix or ""}
+        prefixed = [prefixes[one.kind] + one.text for one in texts]
+        encoded = self._tokenizer(prefixed, truncation=True, max_length=self._passes.widest)
+        return tokenized_texts({key: encoded[key] for key in self._tokenizer.model_input_names})
+
+    def shape(self, one: TokenizedText) -> int:
+        return self._passes.width(one)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[WeighedText]:
+        import torch
+
+        features = pad_batch(some, self.rows(shape), shape, self._tokenizer.pad_token_id)
+        with torch.inference_mode():
+            tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
+            out = self._model(tensors, return_dense=True, return_sparse=True)
+            rows = out["dense_vecs"].float().cpu().numpy()[: len(some)]
+            weights = out["sparse_vecs"].squeeze(-1).float().cpu().numpy()[: len(some)]
+        vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return [
+            WeighedText(vector, self._lexical(one.inputs["input_ids"], own[: one.length]))
+            for vector, own, one in zip(vectors, weights, some, strict=True)
+        ]
+
+    def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
+        """A token that comes several times has the largest of its weights."""
+        counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
+        distinct, places = np.unique(tokens[counts], return_inverse=True)
+        largest = np.zeros(len(distinct), np.float32)
+        np.maximum.at(largest, places, weights[counts])
+        return LexicalWeights(distinct.astype(np.int32), largest)
+
+    def load(self) -> None:
+        if self._model is not None:
+            return
+        settings = self._settings
+        torch, library = import_flag_embedding("Embedding with bge-m3", settings.threads)
+        folder = folder_with_heads(settings.model)
+        device = choose_device(settings.device, torch)
+        dtype = choose_dtype(settings.precision, device, torch)
+
+        def make() -> Any:
+            return library.BGEM3FlagModel(
+                str(folder),
+                devices=[device],  # one: several are served by processes that it starts
+                use_fp16=dtype is torch.float16,
+                use_bf16=dtype is torch.bfloat16,
+                pooling_method=_POOLING[self._profile.pooling or "cls"],
+            )
+
+        flag = load_model(settings.model, _SETTING, make)
+        tokenizer, model = flag.tokenizer, flag.model
+        flag.model = None  # else it would move the model to the processor when it is thrown away
+        special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
+        self._unweighed = np.array([one for one in special if one is not None], np.int32)
+        readable = model.config.max_position_embeddings - 2  # its positions begin after the padding's
+        limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
+        tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS
+        self._passes = BatchShapes(_WIDTH_STEP, min(one for one in limits if one), tokens)
+        self._device, self._tokenizer = device, tokenizer
+        self._model = model.to(device).eval()
+
+
+def folder_with_heads(name: str) -> Path:
+    """The model's folder. Raises ConfigurationError where a head is missing: FlagEmbedding would make one of random
+    numbers, and say so in no place that anybody reads."""
+    folder = model_folder(name, _SETTING)
+    missing = [head for head in _HEADS if not (folder / head).is_file()]
+    if missing:
+        raise ConfigurationError(
+            f"{name!r} is not bge-m3 or a model fine-tuned from it: no {' and no '.join(missing)} is in {folder}.",
+            "Name such a model, or set ASSAYER_EMBEDDER__LIBRARY=sentence-transformers for vectors alone.",
+        )
+    return folder

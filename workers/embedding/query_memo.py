@@ -1,0 +1,32 @@
+"""What was computed of the queries that came last, as methods ask the same ones again."""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+__all__ = ["QueryMemo"]
+
+Row = TypeVar("Row")
+
+
+class QueryMemo(Generic[Row]):
+    def __init__(self, size: int) -> None:
+        """The least recently used of more than `size` queries go first."""
+        self._size = size
+        self._rows: OrderedDict[str, Row] = OrderedDict()
+
+    async def rows(self, queries: Sequence[str], compute: Callable[[list[str]], Awaitable[list[Row]]]) -> list[Row]:
+        """One a query, in order; `compute` is asked once for those that are not known."""
+        known = {query: self._rows[query] for query in queries if query in self._rows}
+        missing = list(dict.fromkeys(query for query in queries if query not in known))
+        if missing:
+            known |= zip(missing, await compute(missing), strict=True)
+        self._remember(known)
+        return [known[query] for query in queries]
+
+    def _remember(self, rows: dict[str, Row]) -> None:
+        for query, row in rows.items():
+            self._rows[query] = row
+            self._rows.move_to_end(query)
+        while len(self._rows) > self._size:
+            self._rows.popitem(last=False)

@@ -1,0 +1,108 @@
+"""How FlagEmbedding is loaded: quietly, and with what it swallows or leaves to chance refused in words.
+
+Only its classes are used: they load a model, its heads and its tokenizer. Its `encode` and `compute_score` are never
+called: they pad a text by its company, so that its last bits change, try smaller batches whatever the model raised, and
+start processes (docs/adr/0040-flagembedding-loads-we-compute.md). Importing this module imports neither it nor torch.
+"""
+
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from assayer.errors import ConfigurationError
+from workers.torch_runtime import first_line, import_torch
+
+__all__ = ["INSTALL_BGE", "import_flag_embedding", "load_model", "model_folder", "require_flag_embedding"]
+
+INSTALL_BGE = "Install it with: pip install 'assayer[bge]'"
+_REMOVED = "transformers.modeling_attn_mask_utils"
+_NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
+"""Of a model's repository: the same weights for other libraries, 2.3 GB of bge-m3's."""
+
+
+def require_flag_embedding(work: str) -> None:
+    """Imports nothing. Raises ConfigurationError that says which `work` needs it."""
+    if find_spec("FlagEmbedding") is None:
+        raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
+
+
+def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
+    """torch and FlagEmbedding. Raises ConfigurationError that says which `work` needs them."""
+    require_flag_embedding(work)
+    torch, _ = import_torch(work, "transformers", threads=threads)
+    try:
+        with _removed_module(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what its training half imports
+            import FlagEmbedding
+    except (ImportError, RuntimeError) as error:
+        raise ConfigurationError(
+            f"FlagEmbedding cannot be imported: {first_line(error)}",
+            "It does not fit the installed transformers. " + INSTALL_BGE,
+        ) from error
+    return torch, FlagEmbedding
+
+
+@contextmanager
+def _removed_module() -> Iterator[None]:
+    """FlagEmbedding 1.4.2 imports, for layer-wise rerankers, functions that transformers 5.24 has no more. Those
+    rerankers cannot be loaded with any transformers 5; without these names no other model could be either."""
+    if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
+        yield
+        return
+    module = ModuleType(_REMOVED)
+    for name in (
+        "AttentionMaskConverter",
+        "_prepare_4d_attention_mask",
+        "_prepare_4d_causal_attention_mask",
+        "_prepare_4d_causal_attention_mask_for_sdpa",
+    ):
+        setattr(module, name, _removed)
+    sys.modules[_REMOVED] = module
+    try:
+        yield
+    finally:
+        del sys.modules[_REMOVED]
+
+
+def _removed(*_: object, **__: object) -> None:
+    raise NotImplementedError(f"{_REMOVED} is no part of the installed transformers.")
+
+
+def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
+    """What `make` makes of the model called `name`, without its log. Raises ConfigurationError naming the `setting`."""
+    log = logging.getLogger("FlagEmbedding")
+    level = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # it calls transformers by arguments that were renamed
+            return make()
+    except (OSError, ValueError, RuntimeError, KeyError, AttributeError, ImportError) as error:
+        raise ConfigurationError(
+            f"The model {name!r} could not be loaded with FlagEmbedding: {first_line(error)}",
+            f"Check {setting}, and that the model has been downloaded where HF_HUB_OFFLINE is set.",
+        ) from error
+    finally:
+        log.setLevel(level)
+
+
+def model_folder(name: str, setting: str) -> Path:
+    """The folder itself, or a repository's copy, of which what is missing is fetched. Raises ConfigurationError."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if name.startswith(("/", ".", "~")):
+        raise ConfigurationError(f"There is no folder {name} with a model.", f"Correct {setting}.")
+
+    def fetched() -> str:
+        from huggingface_hub import snapshot_download
+
+        return str(snapshot_download(name, ignore_patterns=list(_NEVER_NEEDED)))
+
+    return Path(load_model(name, setting, fetched))

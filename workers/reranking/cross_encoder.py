@@ -1,0 +1,97 @@
+"""A cross-encoder: query and text are read together, and its one output scores them.
+
+Importing this module does not import torch.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from assayer.errors import ConfigurationError
+from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch, tokenized_texts
+from workers.reranking.settings import RerankerSettings
+from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
+
+__all__ = ["CrossEncoder", "QueryTextPair"]
+
+
+_WIDTH_STEP = 64
+"""Tokens."""
+_CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
+"""Of one forward pass."""
+
+
+class QueryTextPair(NamedTuple):
+    query: str
+    text: str
+
+
+class CrossEncoder:
+    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+
+    def __init__(self, model: str, settings: RerankerSettings) -> None:
+        self._name = model
+        self._settings = settings
+        self._model: Any = None
+        self._tokenizer: Any = None
+        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+
+    def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
+        """Raises ConfigurationError without the model."""
+        self._load()
+        queries, texts = zip(*pairs, strict=True)
+        most = self._passes.widest
+        return tokenized_texts(self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=most))
+
+    def shape(self, one: TokenizedText) -> int:
+        return self._passes.width(one)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
+        """0 to 1: the logistic function of the model's one output."""
+        import torch
+
+        features = pad_batch(some, self.rows(shape), shape, self._tokenizer.pad_token_id or 0)
+        with torch.inference_mode():
+            tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
+            logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()
+        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's depends on a number's place
+        return scores
+
+    def _load(self) -> None:
+        if self._model is not None:
+            return
+        torch, transformers = import_torch("Reranking", "transformers", threads=self._settings.threads)
+        device = choose_device(self._settings.device, torch)
+        dtype = choose_dtype(self._settings.precision, device, torch)
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self._name)
+            model = transformers.AutoModelForSequenceClassification.from_pretrained(self._name, dtype=dtype)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ConfigurationError(
+                f"The reranking model {self._name!r} could not be loaded: {first_line(error)}",
+                "Check its name, and that it has been downloaded where HF_HUB_OFFLINE is set.",
+            ) from error
+        if model.config.num_labels != 1:
+            raise ConfigurationError(
+                f"{self._name!r} is no reranking model: it has {model.config.num_labels} outputs, and one is needed.",
+                "Name a cross-encoder such as BAAI/bge-reranker-v2-m3, or leave ASSAYER_RERANKER__MODEL out.",
+            )
+        widest = min(self._settings.max_tokens, tokenizer.model_max_length)
+        self._passes = BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+        self._tokenizer = tokenizer
+        self._model = _with_head_in_float32(model.to(device).eval())
+
+
+def _with_head_in_float32(model: Any) -> Any:
+    """What follows the encoder computes in float32, whatever the encoder does: in bfloat16 a logit between 4 and 8 has
+    steps of 1/32, and different texts would get the same score."""
+    encoder = model.base_model
+    for part in (getattr(encoder, "pooler", None), *model.children()):
+        if part is not None and part is not encoder:
+            part.float().register_forward_pre_hook(lambda _, given: tuple(one.float() for one in given))
+    return model

@@ -1,0 +1,158 @@
+"""A language model that reranks: how sure it is that the answer to "does the passage answer the query?" is Yes.
+
+bge-reranker-v2-gemma and its like, loaded with FlagEmbedding. Importing this module does not import torch.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from assayer.errors import ConfigurationError
+from workers.batching.padded_batches import BatchShapes, TokenizedText, pad_batch
+from workers.flag_embedding import import_flag_embedding, load_model, model_folder
+from workers.reranking.cross_encoder import QueryTextPair
+from workers.reranking.settings import RerankerSettings
+from workers.torch_runtime import choose_device, choose_dtype
+
+__all__ = ["LlmRerankingModel", "language_model_folder"]
+
+_SETTING = "ASSAYER_RERANKER__MODEL"
+_WIDTH_STEP = 64
+"""Tokens."""
+_CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
+"""Of one forward pass."""
+_ROUNDING = 0.05
+"""Of a logit in half precision, as its share."""
+_QUESTION = (
+    "Given a query A and a passage B, determine whether the passage contains an answer to the query by providing a "
+    "prediction of either 'Yes' or 'No'."
+)
+"""What these models were trained to be asked, word for word."""
+
+
+class LlmRerankingModel:
+    """A `workers.batching.micro_batcher.BatchModel`. Loads at first use. Not thread-safe: called from one thread."""
+
+    def __init__(self, model: str, settings: RerankerSettings) -> None:
+        self._name = model
+        self._settings = settings
+        self._model: Any = None
+        self._tokenizer: Any = None
+        self._device = "cpu"
+        self._yes = 0
+        """The token whose logit is the score."""
+        self._start: list[int] = []
+        self._between: list[int] = []
+        self._question: list[int] = []
+        self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
+
+    def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
+        """Raises ConfigurationError without the model."""
+        self._load()
+        most = self._settings.max_tokens
+        queries = self._tokens([f"A: {pair.query}" for pair in pairs], most * 3 // 4)
+        texts = self._tokens([f"B: {pair.text}" for pair in pairs], most)
+        return [self._prompt(*one) for one in zip(queries, texts, strict=True)]
+
+    def shape(self, one: TokenizedText) -> int:
+        return self._passes.width(one)
+
+    def rows(self, shape: int) -> int:
+        return self._passes.rows(shape)
+
+    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
+        """0 to 1: the logistic function of the logit."""
+        import torch
+
+        rows = self.rows(shape)
+        features = pad_batch(some, rows, shape, self._tokenizer.pad_token_id or 0)
+        last = [one.length - 1 for one in some]
+        last += last[:1] * (rows - len(some))  # of all rows: fewer would change the last bits of the product
+        with torch.inference_mode():
+            tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
+            hidden = self._model.base_model(**tensors).last_hidden_state
+            ends = hidden[torch.arange(rows, device=hidden.device), torch.tensor(last, device=hidden.device)]
+            logits = self._yes_logits(self._model, ends).cpu().numpy()[: len(some)]
+        scores: list[float] = expit(logits.astype(np.float64)).tolist()
+        return scores
+
+    def _tokens(self, texts: Sequence[str], most: int) -> list[list[int]]:
+        encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=most)
+        tokens: list[list[int]] = encoded["input_ids"]
+        return tokens
+
+    def _prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
+        """The text is cut where both are too long; the query and the question never are."""
+        first, second = [*self._start, *query], [*self._between, *text]
+        over = len(first) + len(second) - (self._settings.max_tokens + len(self._question))
+        if 0 < over < len(second):
+            second = second[:-over]
+        tokens = np.array([*first, *second, *self._question], np.int32)
+        return TokenizedText({"input_ids": tokens, "attention_mask": np.ones(len(tokens), np.int32)})
+
+    def _load(self) -> None:
+        if self._model is not None:
+            return
+        settings = self._settings
+        torch, library = import_flag_embedding("Reranking with a language model", settings.threads)
+        folder = language_model_folder(self._name)
+        device = choose_device(settings.device, torch)
+        dtype = choose_dtype(settings.precision, device, torch)
+        flag = load_model(
+            self._name,
+            _SETTING,
+            lambda: library.FlagLLMReranker(str(folder), devices=[device], use_bf16=dtype is torch.bfloat16),
+        )
+        model, tokenizer = flag.model, flag.tokenizer
+        flag.model = None  # else it would move the model to the processor when it is thrown away
+        self._tokenizer, self._device, self._yes = tokenizer, device, int(flag.yes_loc)
+        begins = tokenizer.bos_token_id
+        self._start = [] if begins in (None, tokenizer.pad_token_id) else [begins]
+        self._between = self._tokens(["\n"], 8)[0]
+        self._question = [*self._between, *self._tokens([_QUESTION], 512)[0]]
+        widest = settings.max_tokens + 2 * len(self._question)
+        self._passes = BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+        model = model.to(device=device, dtype=dtype).eval()
+        self._refuse_other_logits(model, torch)
+        self._model = model
+
+    def _yes_logits(self, model: Any, ends: Any) -> Any:
+        """Of one word at one place. The library computes all 256,000 words at all places: 33 GB for 128 pairs."""
+        return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
+
+    def _refuse_other_logits(self, model: Any, torch: Any) -> None:
+        """Raises ConfigurationError for a model that does more to its logits than our one product."""
+        tokens = torch.tensor([self._question], device=self._device)
+        with torch.inference_mode():
+            theirs = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
+            ours = self._yes_logits(model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]).item()
+        if abs(theirs - ours) > _ROUNDING * max(1.0, abs(theirs)):
+            raise ConfigurationError(
+                f"{self._name!r} changes its logits after the last layer, which is not supported.",
+                "Name a model such as BAAI/bge-reranker-v2-gemma.",
+            )
+
+
+def language_model_folder(name: str) -> Path:
+    """The model's folder. Raises ConfigurationError for another kind: FlagEmbedding would give a cross-encoder an
+    output layer of random numbers."""
+    folder = model_folder(name, _SETTING)
+    config = folder / "config.json"
+    told = json.loads(config.read_bytes()) if config.is_file() else {}
+    if "auto_map" in told:
+        raise ConfigurationError(
+            f"{name!r} brings code of its own, as layer-wise rerankers do, and such code is not run.",
+            "Name a model such as BAAI/bge-reranker-v2-gemma.",
+        )
+    architectures = told.get("architectures") or []
+    if not any(one.endswith("ForCausalLM") for one in architectures):
+        raise ConfigurationError(
+            f"{name!r} is no language model: {folder} holds {', '.join(architectures) or 'no model'}.",
+            "Name a model such as BAAI/bge-reranker-v2-gemma, or set "
+            "ASSAYER_RERANKER__LIBRARY=sentence-transformers for a cross-encoder.",
+        )
+    return folder
