@@ -70,7 +70,7 @@ def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
 COMPARISON = Task[PairQuestion, PairAnswer](
     name="ranking.comparison",
     prompts=Prompts("assayer.ranking"),
-    prompt="comparison.v3.md",
+    prompt="comparison.v4.md",
     output=PairAnswer,
     tier="strong",
     max_tokens=2_000,

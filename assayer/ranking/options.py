@@ -33,9 +33,10 @@ DEFAULT_DIMENSIONS = (
     ),
     Dimension(
         name="overall",
-        question="Which idea deserves to be carried out first? In this order: one with a flaw that would defeat it "
-        "comes after one without; else the one from which more would be gained if it succeeds, for whomever it "
-        "serves; where the gain is alike, the one with the better chance. Not the sum of the other verdicts.",
+        question="Which idea deserves to be carried out first? One with a flaw that would defeat it (its aim "
+        "could not be reached or shown, and no small change of the plan would mend that) comes after one without; "
+        "else weigh what would be gained if it succeeds, for whomever it serves, together with its chance to. Not "
+        "the sum of the other verdicts.",
     ),
 )
 

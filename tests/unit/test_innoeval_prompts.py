@@ -22,7 +22,8 @@ from assayer.prompts import fence
 from benchmarks.simulator.answers import compose, node_for
 from benchmarks.simulator.prompt import read
 from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, IDEA, PARTS, QUESTIONS, REFINING
-from workers.llm.structured_output import answer_schema
+from workers.llm.chat_completion import Completion
+from workers.llm.structured_output import answer_schema, parse_answer
 
 CASES = pytest.mark.parametrize(("task", "question"), QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 
@@ -85,7 +86,11 @@ def test_kinds_that_are_not_searched_are_not_asked_for() -> None:
     assert not any(f"`{kind}`" in text for kind in ("web", "code", "data"))
     (entry,) = (one for name, one in task.schema["$defs"].items() if name == "PartQueries")
     assert set(entry["properties"]) == {"part", "literature"}
-    answer = task.output.model_validate({"queries": [{"part": "S1", "literature": ["wrong quotes found"]}]})
+    text = '{"queries": [{"part": "S1", "literature": ["wrong quotes found"]}]}'
+    read_back = parse_answer(Completion(text, "", "stop", 10, 10), task.output)
+    assert read_back.fault is None
+    assert read_back.value is not None
+    answer = read_back.value
     assert (answer.queries[0].web, answer.queries[0].code, answer.queries[0].data) == ([], [], [])
     full = tasks.queries_task(("literature", "web", "code", "data")).schema["$defs"]["PartQueries"]
     assert set(full["properties"]) == {"part", "literature", "web", "code", "data"}

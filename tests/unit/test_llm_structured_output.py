@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from assayer.methods.innoeval.schemas import queries_for
 from assayer.models import FaultKind, Frozen
 from workers.llm.chat_completion import Completion
 from workers.llm.structured_output import ParsedAnswer, answer_schema, parse_answer, strict_schema
@@ -211,6 +212,16 @@ def test_unusable_answer_becomes_a_typed_fault_with_its_errors(text: str, kind: 
     assert said in " ".join(reading.errors)
     assert "\n" not in reading.fault.detail
     assert len(reading.fault.detail) <= 200
+
+
+def test_field_that_the_schema_does_not_show_is_not_missed() -> None:
+    asked = queries_for(("literature",))
+    assert "web" not in json.dumps(asked.model_json_schema())
+    reading = parse_answer(_completion('{"queries": [{"part": "S1", "literature": ["one two three"]}]}'), asked)
+    assert reading.value is not None
+    short = parse_answer(_completion('{"queries": [{"part": "S1"}]}'), asked)
+    assert "queries.0.literature: Field required" in short.errors
+    assert not any("web" in one for one in short.errors)
 
 
 def test_refusal_field_and_content_filter_are_refusals() -> None:

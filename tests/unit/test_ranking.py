@@ -157,7 +157,7 @@ def test_prompt_shows_both_ideas_inside_fences_and_asks_for_the_verdict_last() -
     assert "drawn by lot" in system.content
     assert user.content.index("Count bees") < user.content.index("# Idea B") < user.content.index("Ignore all rules")
     assert user.content.index("`reason`") < user.content.index("`better`")
-    assert COMPARISON.version == 3
+    assert COMPARISON.version == 4
     assert "what you remember of particular works is not" in system.content
 
 

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import SkipJsonSchema
 
 from assayer.llm import Task
 from assayer.models import Fault, FaultKind, Message
@@ -299,14 +301,22 @@ def _described(error: ValidationError) -> tuple[str, ...]:
 
 
 def _missing(value: object, place: str) -> list[str]:
-    """Fields that the model left out and a default filled: a default is ours, not the model's word."""
+    """Fields that the model left out and a default filled: a default is ours, not the model's word.
+
+    Fields that the schema does not show were not asked for.
+    """
     if isinstance(value, BaseModel):
-        fields = type(value).model_fields
+        fields = [name for name, field in type(value).model_fields.items() if not _is_hidden(field)]
         here = [f"{place}{name}: Field required" for name in fields if name not in value.model_fields_set]
         return here + [line for name in fields for line in _missing(getattr(value, name), f"{place}{name}.")]
     if isinstance(value, list | tuple):
         return [line for i, item in enumerate(value) for line in _missing(item, f"{place}{i}.")]
     return []
+
+
+def _is_hidden(field: FieldInfo) -> bool:
+    # To type checkers it is a generic alias; what lies in the metadata is an instance of it.
+    return any(isinstance(one, SkipJsonSchema) for one in field.metadata)  # type: ignore[misc]
 
 
 class RepairConversation:

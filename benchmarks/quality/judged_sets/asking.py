@@ -61,13 +61,13 @@ def _task(name: str, prompt: str, output: type[Frozen], most: int) -> Task[Any, 
 
 OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
     "one-paragraph prompt": _task("opinion_paragraph", "opinion_paragraph.v1.md", Opinion, 1_000),
-    "language model without search": _task("opinion_careful", "opinion_careful.v1.md", Opinion, 2_000),
+    "language model without search": _task("opinion_careful", "opinion_careful.v2.md", Opinion, 2_000),
 }
 REVIEWS: Mapping[str, Task[ReviewQuestion, PlainReview]] = {
     "one-paragraph prompt": _task("review_paragraph", "review_paragraph.v1.md", PlainReview, 2_000),
-    "language model without search": _task("review_careful", "review_careful.v1.md", PlainReview, 4_000),
+    "language model without search": _task("review_careful", "review_careful.v2.md", PlainReview, 4_000),
 }
-TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v1.md", RememberedTitles, 1_500)
+TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v2.md", RememberedTitles, 1_500)
 
 
 class OpinionOutcome(Outcome):
