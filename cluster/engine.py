@@ -30,7 +30,7 @@ from cluster.corpus_source import corpus_origin
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
-from cluster.methods import METHODS, EvaluationMethod, MethodContext
+from cluster.methods import METHODS, EvaluationMethod, MethodContext, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
@@ -92,6 +92,9 @@ class Engine:
     ) -> EvaluationResult:
         """The evaluation, stored, with the earlier of the two cutoffs; blind where the request says so. Raises
         AssayerError. Cancelled, it ends at once; nothing is sent afterwards."""
+        if run_request.board is not None:
+            asked = replace(self, settings=with_board(self.settings, run_request.board))  # the same slots and backends
+            return await asked.evaluate(idea, method, cutoff, progress, replace(run_request, board=None))
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)

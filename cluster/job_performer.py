@@ -73,7 +73,8 @@ class EnginePerformer:
         match lease.request:
             case EvaluationRequest() as request:
                 idea = request.idea or await self._read(lease, request)
-                run = new_run(limits=request.limits, blind=request.blind, corpus=_pinned_corpus(lease))
+                corpus = _pinned_corpus(lease)
+                run = new_run(limits=request.limits, blind=request.blind, board=request.board, corpus=corpus)
                 evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
                 flags = suspicious_kinds(evaluation.report.idea.flags)
                 return JobVerdict(state="done", run_id=evaluation.report.evaluation_id, flags=flags)

@@ -35,7 +35,7 @@ from assayer.run.run import Run
 from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
-__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodContext"]
+__all__ = ["METHODS", "METHOD_DESCRIPTIONS", "EvaluationMethod", "MethodContext", "with_board"]
 
 
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
@@ -106,6 +106,12 @@ async def _grapheval(idea: Idea, run: Run, context: MethodContext) -> Evaluation
     if isinstance(context.judge, Absent):
         raise missing_graph_error(context.settings.grapheval.graph)
     return await evaluate_by_graph(idea, context.backends, run, context.settings.grapheval, context.judge)
+
+
+def with_board(settings: Settings, board: int) -> Settings:
+    """The settings with so many reviewers on InnoEval's board."""
+    options = settings.innoeval.board.model_copy(update={"board": board})
+    return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
 
 
 async def _innoeval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:

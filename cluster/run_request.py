@@ -44,6 +44,8 @@ class RunRequest:
     """What earlier attempts have sent; they count in every limit of tokens."""
     blind: bool = False
     """Names, affiliations and the like are masked before anything judges the ideas: another run than with them."""
+    board: int | None = None
+    """Reviewers on InnoEval's board, in place of what the settings say."""
     answers_of: str = ""
     """The tenant whose answers of language models alone may be used; empty: everybody's."""
     corpus: str = ""

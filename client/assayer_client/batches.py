@@ -24,6 +24,9 @@ class RowsQuery(Body):
     """Of each evaluation."""
     blind: bool | None = None
     """Judge without names, affiliations and the like; null: what the service's settings say, for batches yes."""
+    board: int | None = None
+    """Of InnoEval: how many reviewers sit on each board; 0 is the control without personas, null what the service's
+    settings say."""
     priority: Priority = "batch"
     open: bool = False
     """More rows are to come: the batch has not finished before a further part closes it, a day later at the latest."""

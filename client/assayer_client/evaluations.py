@@ -40,6 +40,9 @@ class EvaluationBody(Body):
     """Literature published after this day is not used."""
     blind: bool | None = None
     """Judge without names, affiliations and the like; null: what the service's settings say."""
+    board: int | None = None
+    """Of InnoEval: how many reviewers sit on the board; 0 is the control without personas, null what the service's
+    settings say."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 

@@ -108,6 +108,10 @@ def submit(
     max_usd: Annotated[
         float | None, typer.Option(min=0.0001, help="What each evaluation may cost, at most; then it ends incomplete.")
     ] = None,
+    board: Annotated[
+        int | None,
+        typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
+    ] = None,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
@@ -118,6 +122,7 @@ def submit(
         "blind": blind,
         "priority": "overnight" if overnight else None,
         "max_usd": max_usd,
+        "board": board,
     }
     with service(profile) as client:
         if estimate:

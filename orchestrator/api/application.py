@@ -50,6 +50,7 @@ from orchestrator.api.routes import (
     printed,
     proposals,
     rankings,
+    reference_page,
     references,
     remarks,
     reward_verification,
@@ -117,6 +118,7 @@ _ROUTERS = (
     audit_log,
     health,
     console,
+    reference_page,
     sign_in_pages,
     provider_pages,
     submission_page,
@@ -146,7 +148,7 @@ def create_documented_app() -> FastAPI:
         version=version("assayer"),
         summary="Research ideas in, cited and auditable reports out.",
         description=_DESCRIPTION,
-        docs_url=None,  # both pages load scripts from elsewhere
+        docs_url=None,  # both pages load scripts from elsewhere; /docs is our own
         redoc_url=None,
         redirect_slashes=False,
         dependencies=[Depends(refuse_unknown_parameters)],

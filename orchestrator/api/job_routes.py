@@ -50,6 +50,8 @@ __all__ = [
 ]
 
 R = TypeVar("R", bound=JobResource)
+BOARD_OF_OTHERS = "Only the method innoeval has a board. Ask for that method, or leave the board out."
+"""Its size was given with another method."""
 CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out."
 
 PreferHeader = Annotated[

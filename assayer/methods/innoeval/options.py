@@ -8,16 +8,17 @@ from pydantic import Field, StringConstraints
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "BoardOptions", "InnoEvalOptions"]
+__all__ = ["METHOD", "BoardOptions", "BoardSize", "InnoEvalOptions"]
 
 
 METHOD = "innoeval"
 ModelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+BoardSize = Annotated[int, Field(ge=0, le=100)]
+"""Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
 
 
 class BoardOptions(Frozen):
-    board: int = Field(default=5, ge=0, le=100)
-    """Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
+    board: BoardSize = 5
     seed: int = 0
     """Of the draw and of the masking, together with the idea."""
     draw: Literal["near", "uniform"] = "near"

@@ -58,6 +58,10 @@ class BatchEstimate(Resource):
     """It may cost more than is left. Null: there is no limit, or the cost is not known."""
 
 
+_OTHER_BOARD = Absent(
+    reason="What a board of another size takes is not known. Leave the board out to see what the service's own takes."
+)
+
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 
@@ -76,12 +80,16 @@ async def estimate_batch(
     ideas = len(intake.accepted) - len(intake.duplicates)
     unmeasured = Absent(reason=f"What {query.method} takes has not been measured, and too few of yours have ended.")
     pace = await services.costs.pace(caller.tenant, query.method)
-    found = estimate(
-        ideas,
-        await services.costs.taken(caller.tenant, query.method),
-        services.typical.get(query.method, unmeasured),
-        pace,
-        query.max_usd,
+    found = (
+        _OTHER_BOARD
+        if query.board is not None
+        else estimate(
+            ideas,
+            await services.costs.taken(caller.tenant, query.method),
+            services.typical.get(query.method, unmeasured),
+            pace,
+            query.max_usd,
+        )
     )
     month = await services.usage.month(caller.tenant)
     left = month.left_usd if month else None

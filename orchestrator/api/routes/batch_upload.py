@@ -11,12 +11,14 @@ from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.ideas.tables import IdeaTable
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.innoeval.options import BoardSize
 from orchestrator.api.authentication import Submitter
 from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, Resource, RowError
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import BOARD_OF_OTHERS, CUTOFF_AHEAD, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.request_log import request_record
@@ -56,6 +58,9 @@ class RowsQuery(Body):
     blind: bool | None = None
     """Mask names, affiliations and the like before anything judges the ideas.
     Null: what the service's settings say, by default yes."""
+    board: BoardSize | None = None
+    """Only for the method innoeval: how many reviewers sit on each board; 0 is the control without personas.
+    Null: as many as the service's settings say."""
     priority: Priority = "batch"
     open: bool = False
     """More rows will follow: the batch does not finish before another part closes it, after a day at the latest."""
@@ -225,6 +230,8 @@ async def read_batch(
     services.check_priority(query.priority)
     if lies_ahead(query.cutoff, services):
         raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
+    if query.board is not None and query.method != INNOEVAL:
+        raise HttpProblem.parameter("board", BOARD_OF_OTHERS)
     content_type = request.headers.get("content-type", "")
     media = content_type.partition(";")[0].strip().lower()
     if media not in MEDIA_TYPES:
@@ -289,6 +296,7 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         method=query.method,
         cutoff=cutoff,
         blind=services.judged_blind(query.blind, several=True),
+        board=query.board,
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )
     return NewJob(

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.innoeval.options import BoardSize
 from assayer.models import Report
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
@@ -21,6 +23,7 @@ from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
+    BOARD_OF_OTHERS,
     CUTOFF_AHEAD,
     UNNAMED_SOURCE,
     JobRoutes,
@@ -72,6 +75,9 @@ class EvaluationBody(Body):
     blind: bool | None = None
     """Mask names, affiliations and the like before anything judges the idea.
     Null: what the service's settings say, by default no."""
+    board: BoardSize | None = None
+    """Only for the method innoeval: how many reviewers sit on the board; 0 is the control without personas.
+    Null: as many as the service's settings say."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -215,6 +221,8 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
     check_method(body.method, services.methods)
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
+    if body.board is not None and body.method != INNOEVAL:
+        raise HttpProblem.invalid(BOARD_OF_OTHERS, "/board")
     services.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
@@ -222,6 +230,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
         method=body.method,
         cutoff=body.cutoff,
         blind=services.judged_blind(body.blind, several=False),
+        board=body.board,
         limits=body.limits,
     )
 

@@ -130,7 +130,11 @@ class Service:
             erasures=PgErasures(database),
             metrics=PgServiceMetrics(database),
             listener=listener,
-            methods={"grapheval": "By a graph of viewpoints.", "scholareval": "By the literature."},
+            methods={
+                "grapheval": "By a graph of viewpoints.",
+                "innoeval": "By a board.",
+                "scholareval": "By the literature.",
+            },
             corpora=None,
             ready=ready,
             webhooks=PgWebhooks(database),

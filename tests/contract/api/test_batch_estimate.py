@@ -73,6 +73,15 @@ async def test_own_evaluations_tell_more_and_those_of_others_nothing(service: Se
         assert (await asked(caller, method="grapheval")).cost_absent
 
 
+async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(service: Service) -> None:
+    service = service.with_services(typical={"innoeval": TYPICAL})
+    async with service.caller() as caller:
+        usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
+    assert (usual.cost_usd, other.cost_usd) == (0.8, None)
+    assert other.cost_absent is not None
+    assert "board of another size" in other.cost_absent
+
+
 async def test_cost_is_unknown_where_a_price_is(service: Service) -> None:
     await evaluated(service, 12, None)
     async with service.caller() as caller:

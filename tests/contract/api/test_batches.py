@@ -69,6 +69,29 @@ async def test_rows_wait_as_they_were_asked_for(service: Service, client: httpx2
     assert (batch.name, batch.rows, batch.states, batch.finished_at) == ("Call 7", 2, {"queued": 2}, None)
 
 
+async def test_boards_of_a_batch_have_as_many_seats_as_are_asked_for(
+    service: Service, client: httpx2.AsyncClient
+) -> None:
+    rows = as_jsonl([{"title": "A", "text": words(1)}])
+    accepted = await submit(client, rows, method="innoeval", board="3", open="true")
+    more = {"method": "innoeval", "board": "0", "first": str(accepted.next_row)}
+    added = await client.post(accepted.links.rows, content=rows, headers=JSONL, params=more)
+    assert added.status_code == 202, added.text
+    page = Page[Evaluation].model_validate_json((await client.get(accepted.links.evaluations)).content)
+    works = [await service.services.jobs.request(ACME, JobId(one.id)) for one in page.items]
+    assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [0, 3]
+
+
+async def test_the_same_rows_for_another_board_are_another_request(client: httpx2.AsyncClient) -> None:
+    rows, headers = as_jsonl([{"title": "A", "text": words(1)}]), JSONL | {"Idempotency-Key": "k"}
+    first, again, other = [
+        await client.post(f"/v1/batches?method=innoeval&board={board}", content=rows, headers=headers)
+        for board in (3, 3, 4)
+    ]
+    assert (first.status_code, again.json()) == (202, first.json())
+    problem(other, 422, "idempotency-key-reused")
+
+
 async def test_latin_1_table_with_a_broken_row_goes_on_without_it(client: httpx2.AsyncClient) -> None:
     table = as_csv(["title", "text"], [["Größe", WORDS], ["Kaputt", WORDS], ["Höhe", words(3)]])
     accepted = await submit(client, table.replace("Kaputt,", 'Kaputt,"').encode("latin-1"), CSV)
@@ -138,7 +161,14 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
 
 @pytest.mark.parametrize(
     ("query", "parameter"),
-    [("method=scholarval", "method"), ("cutoff=soon", "cutoff"), ("max_usd=-1", "max_usd"), ("naem=x", "naem")],
+    [
+        ("method=scholarval", "method"),
+        ("cutoff=soon", "cutoff"),
+        ("max_usd=-1", "max_usd"),
+        ("naem=x", "naem"),
+        ("board=3", "board"),
+        ("method=innoeval&board=101", "board"),
+    ],
 )
 async def test_wrong_option_is_named(client: httpx2.AsyncClient, query: str, parameter: str) -> None:
     refused = problem(await client.post(f"/v1/batches?{query}", content=THREE, headers=JSONL), 422, "invalid-request")

@@ -48,6 +48,17 @@ async def test_idea_is_submitted_watched_fetched_and_drawn(program: Program, ser
     assert "<svg" in (program.home / "timeline.html").read_text()
 
 
+async def test_board_is_as_large_as_the_command_says(program: Program, service: Service) -> None:
+    one = await program.run("submit", "ideas/risk.txt", "--method", "innoeval", "--board", "3")
+    many = await program.run("submit", "ideas", "--method", "innoeval", "--board", "0")
+    refused = await program.run("submit", "ideas/risk.txt", "--board", "3")
+    assert (one.code, many.code, refused.code) == (0, 0, 2), (one.err, many.err, refused.err)
+    first = "SELECT request ->> 'board' AS board FROM jobs ORDER BY id = $1 DESC"
+    asked = await service.database.fetch(first, one.out.strip())
+    assert [row["board"] for row in asked] == ["3", "0"]
+    assert "Only the method innoeval has a board" in refused.err
+
+
 async def test_ranking_is_watched_to_its_verdict(program: Program, service: Service) -> None:
     async with service.client(program.key, program.url) as client:
         ideas = [{"title": f"Plan {number}", "text": f"{TEXT} {number}"} for number in range(2)]

@@ -52,6 +52,22 @@ async def test_an_accepted_idea_waits_as_it_was_asked_for(service: Service) -> N
     assert shown.waiting is not None
 
 
+async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: Service) -> None:
+    async with service.caller() as client:
+        accepted = await submit(client, method="innoeval", board=3)
+        usual = await submit(client, method="innoeval")
+        other = problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
+        large = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 101})
+    works = [await service.services.jobs.request(ACME, JobId(one.id)) for one in (accepted, usual)]
+    assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [3, None]
+    assert other.errors is not None
+    assert other.errors[0].pointer == "/board"
+    assert "innoeval" in other.errors[0].detail
+    too_large = problem(large, 422, "invalid-request").errors
+    assert too_large is not None
+    assert too_large[0].pointer == "/board"
+
+
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
@@ -276,4 +292,4 @@ async def test_waiting_in_vain_ends_with_the_acceptance(service: Service) -> Non
 async def test_methods_are_told(service: Service) -> None:
     async with service.caller("read") as client:
         answer = await client.get("/v1/methods")
-    assert [item["name"] for item in answer.json()["items"]] == ["grapheval", "scholareval"]
+    assert [item["name"] for item in answer.json()["items"]] == ["grapheval", "innoeval", "scholareval"]

@@ -353,6 +353,18 @@ async def test_a_budget_of_the_request_ends_the_spending(settings: Settings, sim
     assert 0 < simulator.stats().prompt_tokens <= 20_000
 
 
+async def test_a_board_has_as_many_seats_as_its_request_asks_for(settings: Settings) -> None:
+    idea = parse_idea(IDEA, "quotes.txt")
+    async with running(settings) as world:
+        asked = await world.job(EvaluationRequest(idea=idea, method="innoeval", board=2))
+        usual = await world.job(EvaluationRequest(idea=idea, method="innoeval"))
+        reports = [await world.jobs.report(TENANT, one.id) for one in (asked, usual)]
+    assert (asked.state, usual.state) == ("done", "done"), asked.problem and asked.problem.detail
+    boards = [one.board for one in reports if one is not None]
+    assert [len(one.reviewers) for one in boards if one is not None] == [2, settings.innoeval.board.board]
+    assert settings.innoeval.board.board != 2
+
+
 async def test_a_method_that_cannot_run_here_is_told_to_those_who_ask_for_it_alone(settings: Settings) -> None:
     async with running(settings) as world:
         idea = parse_idea(IDEA, "quotes.txt")

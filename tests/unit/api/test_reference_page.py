@@ -1,0 +1,88 @@
+"""The page of the API: everything that the OpenAPI document tells, in words."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from orchestrator.api.application import create_documented_app
+from orchestrator.api.routes.reference_page import operations_by_tag, reference_html, type_in_words
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return create_documented_app().openapi()
+
+
+@pytest.fixture(scope="module")
+def page(document: dict[str, Any]) -> str:
+    return reference_html(document)
+
+
+def test_every_operation_is_there_with_its_path_parameters_and_answers(document: dict[str, Any], page: str) -> None:
+    blocks = re.findall(r'<details class="operation" id="([^"]+)">(.*?)</details>', page, re.DOTALL)
+    shown = {name: unescape(block) for name, block in blocks}
+    told = {
+        one["operationId"]: (path, method, one) for path, of in document["paths"].items() for method, one in of.items()
+    }
+    assert shown.keys() == told.keys()
+    for name, (path, method, operation) in told.items():
+        block = shown[name]
+        assert f"<code>{path}</code>" in block, name
+        assert f">{method.upper()}</span>" in block, name
+        for needed in (*(one["name"] for one in operation.get("parameters", ())), *operation["responses"]):
+            assert f"<code>{needed}</code>" in block, (name, needed)
+        for scopes in (scopes for one in operation.get("security", ()) for scopes in one.values()):
+            assert f"scope <code>{', '.join(scopes)}</code>" in block, name
+
+
+def test_every_schema_is_described_with_its_properties(document: dict[str, Any], page: str) -> None:
+    for name, schema in document["components"]["schemas"].items():
+        _, _, rest = page.partition(f'id="schema-{name}"')
+        block = rest.partition('class="schema"')[0]
+        for one in schema.get("properties", ()):
+            assert f"<code>{one}</code>" in block, (name, one)
+
+
+def test_every_link_within_the_page_leads_somewhere_once(page: str) -> None:
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+    assert 'href="/openapi.json"' in page
+
+
+def test_the_page_loads_and_runs_nothing(page: str) -> None:
+    assert not re.search(r"<script|<img|<iframe|\ssrc=|\son\w+=|\sstyle=", page)
+    assert set(re.findall(r'<link rel="icon" href="([^"]+)"', page)) == {"data:,"}
+    assert page.count("<link") == 1
+
+
+def test_operations_stand_under_their_tags(document: dict[str, Any]) -> None:
+    groups = operations_by_tag(document)
+    ask = next(one for one in groups["evaluations"] if one.id == "evaluations_ask")
+    assert (ask.method, ask.path, ask.scopes) == ("POST", "/v1/evaluations", ("submit",))
+    assert [one.status for one in ask.answers] == ["200", "202"]
+    assert "422" in {one.status for one in ask.problems}
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (
+            {"type": "integer", "minimum": 1, "maximum": 500, "default": 50},
+            "integer, at least 1, at most 500, default 50",
+        ),
+        ({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}, "string (date) or null"),
+        ({"$ref": "#/components/schemas/Idea"}, '<a href="#schema-Idea">Idea</a>'),
+        ({"type": "array", "items": {"$ref": "#/x/Idea"}}, 'a list of <a href="#schema-Idea">Idea</a>'),
+        ({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}]}, "a list: string, number"),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, "an object of number"),
+        ({"const": "evaluation"}, "&#34;evaluation&#34;"),
+        ({"enum": ["a", "b"]}, "&#34;a&#34;, &#34;b&#34;"),
+        ({"type": "string", "pattern": "<b>"}, "string, matches &lt;b&gt;"),
+        ({}, "anything"),
+    ],
+)
+def test_types_are_told_in_words(schema: dict[str, Any], words: str) -> None:
+    assert type_in_words(schema) == words
