@@ -1,35 +1,56 @@
 """The corpus in pools on the Ray that runs, one for each shard, without the rest of the service."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from ray import serve
+from ray.serve import Application
 
 from assayer.ports import Embedder
 from cluster.serving.index_pool import IndexReplica, PooledCorpora
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import ReplicaConfig
+from cluster.serving.shard_router import shard_routing
+from cluster.serving.shared_shards import ShardSharing
 
 __all__ = ["pools"]
 
-_CALL_SECONDS, _PATIENCE_SECONDS = 30.0, 60.0
+_CALL_SECONDS, _PATIENCE_SECONDS, _ROUTING_SECONDS = 30.0, 60.0, 0.5
 
 
 @asynccontextmanager
-async def pools(directory: Path, shards: int, embedder: Embedder, replicas: int = 1) -> AsyncIterator[PooledCorpora]:
-    """Of the corpus in a directory; `shards` is 0 where there are none."""
-    options = {"num_cpus": 0.05, "runtime_env": {"env_vars": {"ASSAYER_CORPUS__PATH": str(directory)}}}
-    names = [f"{directory.parent.name}-{number}" for number in range(max(1, shards))]
+async def pools(
+    directory: Path,
+    shards: int,
+    embedder: Embedder,
+    replicas: int = 1,
+    copies: int | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> AsyncIterator[PooledCorpora]:
+    """Of the corpus in a directory; `shards` is 0 where there are none. With `copies` one pool shares all shards. The
+    processes see `variables` beside their environment."""
+    environment = {"ASSAYER_CORPUS__PATH": str(directory), **(variables or {})}
+    actors = {"num_cpus": 0.05, "runtime_env": {"env_vars": environment}}
+    options: dict[str, Any] = {"num_replicas": replicas, "ray_actor_options": actors, "health_check_period_s": 1.0}
+    count, first = max(1, shards), directory.parent.name
+    names = [f"{first}-{number}" for number in range(count)] if copies is None else [first]
     try:
-        callers = []
-        for number, name in enumerate(names):
-            deployment = serve.deployment(
-                name=name, num_replicas=replicas, ray_actor_options=options, health_check_period_s=1.0
-            )(IndexReplica)
-            handle = serve.run(deployment.bind(ReplicaConfig(), number), name=name, route_prefix=None)
-            callers.append(PoolClient(handle, _CALL_SECONDS, _PATIENCE_SECONDS))
+        if copies is None:
+            callers = [
+                _caller(name, serve.deployment(name=name, **options)(IndexReplica).bind(ReplicaConfig(), number))
+                for number, name in enumerate(names)
+            ]
+        else:
+            options["request_router_config"] = shard_routing(copies, _ROUTING_SECONDS)
+            shared = serve.deployment(name=first, **options)(IndexReplica)
+            callers = [_caller(first, shared.bind(ReplicaConfig(), 0, ShardSharing(count, copies, replicas)))] * count
         yield PooledCorpora(callers, directory, embedder)
     finally:
         for name in names:
             serve.delete(name)
+
+
+def _caller(name: str, pool: Application) -> PoolClient[IndexReplica]:
+    return PoolClient(serve.run(pool, name=name, route_prefix=None), _CALL_SECONDS, _PATIENCE_SECONDS)

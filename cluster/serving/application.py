@@ -15,6 +15,8 @@ from cluster.serving.model_pools import EmbedderReplica, RerankerReplica
 from cluster.serving.queue_scaling import QueueScaling
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
+from cluster.serving.shard_router import shard_routing
+from cluster.serving.shared_shards import ShardSharing
 from cluster.settings import Settings
 from index.corpus_parts import describe_corpus
 
@@ -26,6 +28,8 @@ _RETRY_SECONDS = 5
 """`Retry-After` of what Serve itself refuses."""
 _GIVING_BACK_SECONDS = 15.0
 """After a drain an evaluator gives back what it could not finish."""
+_ROUTING_SECONDS = 1.0
+"""Between two looks which shards a process has open."""
 _BUSY = 0.6
 """Of the calls (or jobs) that a process may have in work: above it a pool grows. Jobs wait in the database and not
 before the evaluators, whose places are all that tells how much there is to do, and of which one is kept free."""
@@ -118,26 +122,29 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
 
 
 def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
-    """A pool for each shard of the corpus as it is now, the first where there is none yet."""
-    shards = settings.serving.index_shards
-    if shards is None:
-        try:
-            shards = _shard_count(settings)
-        except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
-            shards = 0
+    """For each shard of the corpus as it is now, the first where there is none yet: a pool of its own, or the one that
+    all share."""
+    serving = settings.serving
+    shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
+    if serving.index_copies is not None:
+        routing = shard_routing(serving.index_copies, _ROUTING_SECONDS)
+        pool = _deployed("index", IndexReplica, serving.index, serving).options(request_router_config=routing)
+        sharing = ShardSharing(max(1, shards), serving.index_copies, serving.index.replicas)
+        return [pool.bind(config, 0, sharing)] * sharing.shards
     names = [f"index-{number}" for number in range(shards)] or ["index"]
     return [
-        _deployed(name, IndexReplica, settings.serving.index, settings.serving).bind(config, number)
-        for number, name in enumerate(names)
+        _deployed(name, IndexReplica, serving.index, serving).bind(config, number) for number, name in enumerate(names)
     ]
 
 
 def _shard_count(settings: Settings) -> int:
-    """Raises CorpusError."""
-    bucket = followed_bucket(settings)
-    if bucket is not None:
-        return bucket.inventory(bucket.look().current.version).shard_count
-    return describe_corpus(settings.corpus_path).shard_count
+    try:
+        bucket = followed_bucket(settings)
+        if bucket is not None:
+            return bucket.inventory(bucket.look().current.version).shard_count
+        return describe_corpus(settings.corpus_path).shard_count
+    except CorpusError:  # told to everybody who asks: methods that need no corpus go on without
+        return 0
 
 
 def _deployed(

@@ -47,7 +47,10 @@ class ServingSettings(Frozen):
     embedder: PoolSettings = PoolSettings()
     reranker: PoolSettings = PoolSettings(replicas=0)
     index: PoolSettings = PoolSettings()
-    """Of each shard, where the corpus has shards."""
+    """Of each shard, where the corpus has shards; with `index_copies` of all shards together."""
+    index_copies: int | None = Field(default=None, ge=1)
+    """How many of the processes of one pool hold each shard, by rendezvous hashing. None: a pool for each shard, all
+    processes of which hold it."""
     index_shards: int | None = Field(default=None, ge=0)
     """None: as many as the corpus has where the service is deployed from; for who cannot see it there, 0 for none."""
     literature: PoolSettings = PoolSettings(replicas=0, ongoing=2048)
@@ -70,6 +73,10 @@ class ServingSettings(Frozen):
         for name in ("ingress", "evaluator"):
             if getattr(self, name).replicas == 0:
                 raise ValueError(f"there is no service without the {name}: give it at least 1 process")
+        if self.index_copies is not None and self.index.wanted and self.index.replicas < self.index_copies:
+            raise ValueError(
+                f"index_copies: {self.index.replicas} processes cannot hold {self.index_copies} copies of each shard"
+            )
         for name in type(self).model_fields:
             pool = getattr(self, name)
             if name != "batch_evaluator" and isinstance(pool, PoolSettings) and pool.most and not pool.replicas:

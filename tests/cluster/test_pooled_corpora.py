@@ -26,7 +26,7 @@ class Pool:
         self.broken: set[str] = set()
         self.told: list[str] = []
 
-    async def ask(self, method: Callable[..., Any], *args: str) -> Any:
+    async def ask(self, method: Callable[..., Any], number: int, *args: str) -> Any:
         if method is IndexReplica.current:
             return self.newest
         assert method is IndexReplica.tell

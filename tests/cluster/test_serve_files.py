@@ -13,7 +13,7 @@ from ray.serve.schema import ServeDeploySchema
 from assayer.errors import ConfigurationError
 from cluster.serving.application import NAME, build
 from cluster.serving.replica import ReplicaConfig
-from cluster.serving.settings import ServingSettings
+from cluster.serving.settings import PoolSettings, ServingSettings
 from index import build_shards
 from index.object_storage.publishing import CorpusPublisher
 from index.versions.verification_cache import VerificationCache
@@ -21,7 +21,15 @@ from tests.corpus_papers import RECORDS, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "serve"
-FILES = ("laptop", "small-cluster", "cpu-cluster", "gpu-cluster", "gpu-search-cluster", "closed-cluster")
+FILES = (
+    "laptop",
+    "small-cluster",
+    "cpu-cluster",
+    "gpu-cluster",
+    "gpu-search-cluster",
+    "closed-cluster",
+    "bucket-cluster",
+)
 SERVICE = {"ingress", "evaluator"}
 
 
@@ -120,6 +128,13 @@ async def test_shards_are_counted_in_the_bucket_where_there_is_one(
     assert {"index-0", "index-1", "index-2"} < names
 
 
+def test_one_pool_shares_all_shards_where_copies_are_counted() -> None:
+    serving = ServingSettings(index=PoolSettings(replicas=4), index_shards=16, index_copies=2)
+    (pool,) = (one for one in _built(ReplicaConfig(serving=serving)).deployments if one.name.startswith("index"))
+    assert pool.name == "index"
+    assert pool._deployment_config.request_router_config.request_router_kwargs == {"copies": 2}
+
+
 def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
     with pytest.raises(ConfigurationError, match="need one database"):
@@ -161,6 +176,7 @@ def test_pool_that_is_to_search_on_gpus_asks_for_some(
         ({"index": {"replicas": 4, "most": 2}}, "at most 2"),
         ({"index": {"replicas": 0, "most": 2}}, "index: a pool that is called grows from at least 1"),
         ({"indexx": {"replicas": 1}}, "indexx"),
+        ({"index": {"replicas": 1}, "index_copies": 2}, "1 processes cannot hold 2 copies of each shard"),
     ],
 )
 def test_unusable_pools_are_refused_by_name(serving: dict[str, Any], why: str) -> None:

@@ -107,4 +107,6 @@ async def test_version_that_somebody_began_with_is_opened_again_or_told_to_be_go
             with pytest.raises(CorpusError):
                 await corpora.at("another")
             with pytest.raises(VersionGone, match="cannot be asked any more"):
-                await corpora.pools[0].ask(IndexReplica.ask, "another", VersionReader.count_passing, (NO_FILTERS,), {})
+                await corpora.pools[0].ask(
+                    IndexReplica.ask, 0, "another", VersionReader.count_passing, (NO_FILTERS,), {}
+                )

@@ -18,7 +18,7 @@ from tests.contract.manifests.reference_rules import reference_problems
 from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, of_kind, pods_of
 from tests.contract.manifests.schemas import DEFINITIONS, custom_kinds, schema_problems
 
-OVERLAYS = {f"overlays/{name}" for name in ("cpu", "gpu", "gpu-search", "kind", "llm", "nightly", "small")}
+OVERLAYS = {f"overlays/{name}" for name in ("bucket", "cpu", "gpu", "gpu-search", "kind", "llm", "nightly", "small")}
 ALONE = [folder for folder in FOLDERS if folder != "base"]
 """The base is held against the rules in each overlay; alone it has no database."""
 
@@ -74,6 +74,7 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
 @pytest.mark.parametrize(
     ("overlay", "service", "file"),
     [
+        ("bucket", "assayer", "serve/bucket-cluster.yaml"),
         ("cpu", "assayer", "serve/cpu-cluster.yaml"),
         ("gpu", "assayer", "serve/gpu-cluster.yaml"),
         ("gpu-search", "assayer", "serve/gpu-search-cluster.yaml"),
@@ -159,6 +160,28 @@ def test_grobid_is_set_up_as_compose_does_it() -> None:
         r"-e '(\S+ .*?)'", asked
     )
     assert {one["image"] for one in (*spec["initContainers"], *spec["containers"])} == {compose["image"]}
+
+
+def test_pods_with_a_bucket_share_no_volume_of_the_corpus() -> None:
+    built = build_folder("overlays/bucket")
+    (service,) = (one for one in of_kind(built, "RayService") if one["metadata"]["name"] == "assayer")
+    assert "assayer-corpus" not in {one["metadata"]["name"] for one in of_kind(built, "PersistentVolumeClaim")}
+    cluster = service["spec"]["rayClusterConfig"]
+    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
+        volumes = {one["name"]: one for one in group["template"]["spec"]["volumes"]}
+        (mount,) = (
+            one for one in group["template"]["spec"]["containers"][0]["volumeMounts"] if one["name"] == "corpus"
+        )
+        assert "emptyDir" in volumes["corpus"]
+        assert not mount.get("readOnly")
+
+
+def test_nights_publish_where_a_bucket_is_named() -> None:
+    for folder in ("corpus/build", "corpus/nightly", "overlays/nightly"):
+        named = [one["envFrom"] for pod in pods_of(build_folder(folder)) for one in pod.containers if "envFrom" in one]
+        assert named
+        for sources in named:
+            assert {"secretRef": {"name": "assayer-corpus-writer", "optional": True}} in sources
 
 
 def test_a_night_is_made_with_the_image_of_the_others() -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.contract.manifests.network_reach import allows, egress_peers, ingress_rules
 from tests.contract.manifests.resources import Pod, Resources, build_folder, of_kind, pods_of
 
-SERVICES = ("cpu", "gpu", "gpu-search", "llm", "small", "kind")
+SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "small", "kind")
 _NAMESPACE = "kubernetes.io/metadata.name"
 _DNS = {
     "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},

@@ -1,0 +1,18 @@
+"""Which processes a pool has, as this process last heard of them.
+
+Kept apart from the router that is told of them: Serve sends that one's whole module by value, so that what it keeps in
+its own module is seen by nobody else in the process.
+"""
+
+__all__ = ["note_pool_members", "pool_members"]
+
+_MEMBERS: dict[str, tuple[str, ...]] = {}
+
+
+def note_pool_members(pool: str, names: list[str]) -> None:
+    _MEMBERS[pool] = tuple(sorted(names))
+
+
+def pool_members(pool: str) -> tuple[str, ...]:
+    """Their names, in order; none before this process has called the pool."""
+    return _MEMBERS.get(pool, ())

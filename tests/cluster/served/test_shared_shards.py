@@ -1,0 +1,134 @@
+"""All shards in one pool: each process pulls and holds what falls to it, and who dies is replaced by the next in order
+without an error to whoever asks."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assayer.models import OPEN
+from benchmarks.index.pools import pools
+from benchmarks.index.traffic import Editions, Traffic, edition
+from cluster.serving.index_pool import IndexReplica, PooledCorpora
+from index import BuildOptions, Corpus, Delta, build_shards, update_shards
+from index.object_storage.publishing import CorpusPublisher
+from index.shards.rendezvous import rendezvous_order
+from index.versions.verification_cache import VerificationCache
+from tests.contract.published_corpora import SettableClock
+from tests.corpus_papers import ON_TOPIC, write_jsonl
+from tests.polling import wait_until_async
+from workers.embedding.hashing_embedder import HashingEmbedder
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+EMBEDDER = HashingEmbedder()
+SHARDS, PROCESSES, COPIES = 6, 3, 2
+LOOKING = {"ASSAYER_CORPUS__LOOK_SECONDS": "0.2"}
+
+
+class Bucket:
+    """With a corpus in shards, built beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.built, self.address = folder / "built", (folder / "bucket").as_uri()
+        self._publisher = CorpusPublisher(self.address, SettableClock())
+        self._folder = folder
+
+    async def build(self) -> str:
+        records = [one.model_dump(mode="json", exclude={"year"}) for one in edition(0, 60)]
+        source = write_jsonl(self._folder / "papers.jsonl", records)
+        await build_shards([source], SHARDS, self.built, EMBEDDER)
+        return self._publish()
+
+    async def update(self, number: int) -> str:
+        await update_shards(Delta(edition(number, 60)), self.built, EMBEDDER, options=BuildOptions(keep=2))
+        return self._publish()
+
+    def _publish(self) -> str:
+        return str(self._publisher.publish(self.built, VerificationCache()).version)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {"ASSAYER_CORPUS__SOURCE": self.address, **LOOKING}
+
+
+async def _held(corpora: PooledCorpora) -> dict[str, list[int]]:
+    """What each process has open, by its name."""
+    told: Any = corpora.pools[0].handle.broadcast(IndexReplica.held.__name__)
+    answers = await asyncio.to_thread(told.results, timeout_s=30, return_exceptions=True)
+    return {one[0]: one[1] for one in answers if not isinstance(one, BaseException)}
+
+
+def _wanted(held: dict[str, list[int]]) -> dict[str, list[int]]:
+    """What should fall to each process."""
+    wanted: dict[str, list[int]] = {name: [] for name in held}
+    for shard in range(SHARDS):
+        for name in rendezvous_order(shard, held)[:COPIES]:
+            wanted[name].append(shard)
+    return wanted
+
+
+def _placed(held: dict[str, list[int]]) -> bool:
+    """Whether every process holds what falls to it, and no more."""
+    return len(held) == PROCESSES and held == _wanted(held)
+
+
+def _placed_anew(held: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
+    """Whether another process has come and holds what falls to it, and the others hold what falls to them, beside what
+    they were asked for meanwhile."""
+    wanted = _wanted(held)
+    come = held.keys() - before.keys()
+    return (
+        len(held) == PROCESSES
+        and len(come) == 1
+        and all(held[name] == wanted[name] for name in come)
+        and all({*wanted[name]} <= {*shards} for name, shards in held.items())
+    )
+
+
+async def test_each_process_pulls_and_holds_what_falls_to_it_and_all_answer_as_one(tmp_path: Path) -> None:
+    bucket = Bucket(tmp_path)
+    version = await bucket.build()
+    async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
+        held = await wait_until_async(lambda: _held(corpora), _placed)
+        assert sum(map(len, held.values())) == SHARDS * COPIES
+        served = await corpora.current()
+        local = Corpus.open(bucket.built, EMBEDDER)
+        assert served.version == version
+        assert await served.search([ON_TOPIC, "bees"], 10, OPEN) == await local.search([ON_TOPIC, "bees"], 10, OPEN)
+        assert await served.snippets(["bees"], 5, OPEN) == await local.snippets(["bees"], 5, OPEN)
+        local.close()
+        assert _placed(await _held(corpora)), "asking has opened nothing elsewhere"
+
+
+async def test_process_that_dies_is_replaced_by_the_next_in_order_without_an_error(tmp_path: Path) -> None:
+    bucket, editions, stop = Bucket(tmp_path), Editions(), asyncio.Event()
+    editions.note(await bucket.build(), 0)
+    async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
+        before = await wait_until_async(lambda: _held(corpora), _placed)
+        traffic = Traffic(corpora, per_second=20, most=4)
+        asking = asyncio.create_task(traffic.run(stop))
+        await wait_until_async(lambda: _answered(traffic), lambda count: count > 20)
+        os.kill(await corpora.pools[0].ask(IndexReplica.process_id), signal.SIGKILL)
+        after = await wait_until_async(lambda: _held(corpora), lambda held: _placed_anew(held, before))
+        left = after.keys() & before.keys()
+        assert len(left) == PROCESSES - 1
+        assert all({*before[name]} <= {*after[name]} for name in left), "no shard moves away from who is left"
+        editions.note(version := await bucket.update(1), 1)
+        await wait_until_async(lambda: _newest(traffic), version.__eq__)
+        stop.set()
+        await asking
+    assert traffic.failed() == []
+    assert traffic.mixed(editions) == []
+    assert {one.version for one in traffic.answers} == set(editions.of)
+
+
+async def _answered(traffic: Traffic) -> int:
+    return len(traffic.answers)
+
+
+async def _newest(traffic: Traffic) -> str:
+    return traffic.answers[-1].version

@@ -1,0 +1,151 @@
+"""Where a call for a shard goes, and which shards fall to a process, as Serve tells both of the processes that run; no
+Ray is started."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ray import serve
+
+from cluster.serving import pool_members as members
+from cluster.serving.pool_members import note_pool_members, pool_members
+from cluster.serving.shard_router import OPEN_SHARDS, ShardRouter
+from cluster.serving.shared_shards import ShardSharing, SharedShards
+from index.shards.rendezvous import rendezvous_order, shards_of_process
+
+NAMES = ("red", "green", "blue", "grey")
+
+
+def _replica(name: str, opened: tuple[int, ...] = ()) -> Any:
+    return SimpleNamespace(replica_id=SimpleNamespace(unique_id=name), routing_stats={OPEN_SHARDS: opened})
+
+
+def _call(*args: Any, method: str = "ask") -> Any:
+    return SimpleNamespace(args=list(args), metadata=SimpleNamespace(call_method=method))
+
+
+def _chosen(replicas: list[Any], call: Any, copies: int = 2) -> list[list[str]]:
+    router = ShardRouter.__new__(ShardRouter)
+    router.initialize_state(copies=copies)
+    ranks = asyncio.run(router.choose_replicas(replicas, call))
+    return [[one.replica_id.unique_id for one in some] for some in ranks]
+
+
+@pytest.mark.parametrize("shard", range(6))
+def test_call_goes_to_the_processes_that_hold_its_shard_and_to_no_other(shard: int) -> None:
+    wanted = rendezvous_order(shard, NAMES)[:2]
+    assert _chosen([_replica(one) for one in NAMES], _call(shard, "version")) == [wanted]
+
+
+def test_of_those_who_has_the_shard_open_comes_first() -> None:
+    first, second, *_ = rendezvous_order(3, NAMES)
+    replicas = [_replica(one, (3,) if one == second else ()) for one in NAMES]
+    assert _chosen(replicas, _call(3, "version")) == [[second], [first]]
+
+
+def test_urgent_call_names_its_shard_after_its_method() -> None:
+    wanted = rendezvous_order(3, NAMES)[:2]
+    assert _chosen([_replica(one) for one in NAMES], _call("ask", 3, "version", method="urgently")) == [wanted]
+
+
+def test_next_in_order_takes_the_place_of_one_that_has_died() -> None:
+    first, second, third, _ = rendezvous_order(3, NAMES)
+    left = [_replica(one) for one in NAMES if one != first]
+    assert _chosen(left, _call(3, "version")) == [[second, third]]
+
+
+def test_call_for_no_shard_goes_anywhere() -> None:
+    assert _chosen([_replica(one) for one in NAMES], _call(method="held")) == [list(NAMES)]
+
+
+class Handle:
+    """Of the own pool: its first call is what makes Serve tell of the processes."""
+
+    def __init__(self) -> None:
+        self.called: list[str] = []
+
+    def options(self, method_name: str) -> Any:
+        async def remote() -> None:
+            self.called.append(method_name)
+
+        return SimpleNamespace(remote=remote)
+
+
+@pytest.fixture
+def handle(monkeypatch: pytest.MonkeyPatch) -> Handle:
+    found = Handle()
+    context = SimpleNamespace(replica_id=SimpleNamespace(unique_id="red"), deployment="pool of a test", app_name="app")
+    monkeypatch.setattr(serve, "get_replica_context", lambda: context)
+    monkeypatch.setattr(serve, "get_deployment_handle", lambda *_: found)
+    monkeypatch.setattr(members, "_MEMBERS", {})
+    return found
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def _mine(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
+    """Once these have been there for a while."""
+    note_pool_members("pool of a test", [*names])
+    await shards.mine()
+    clock.now += 6
+    return await shards.mine()
+
+
+async def test_process_that_has_heard_of_no_other_opens_nothing(handle: Handle) -> None:
+    shards = SharedShards(ShardSharing(12, 2, 4))
+    assert await shards.mine() == []
+    await asyncio.sleep(0)
+    assert handle.called == ["held"]
+    await shards.mine()
+    assert handle.called == ["held"], "once is enough"
+
+
+async def test_process_opens_what_falls_to_it_among_those_that_run(handle: Handle) -> None:
+    clock = Clock()
+    shards = SharedShards(ShardSharing(12, 2, 2), clock)
+    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 2)
+    assert pool_members("pool of a test") == tuple(sorted(NAMES))
+    assert await _mine(shards, clock, *NAMES[:2]) == list(range(12)), "of two processes both hold all"
+
+
+async def test_first_of_several_that_start_does_not_open_all(handle: Handle) -> None:
+    clock = Clock()
+    shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
+    opened: set[int] = set()
+    for count in range(1, len(NAMES)):
+        note_pool_members("pool of a test", [*NAMES[:count]])
+        opened |= {*await shards.mine()}
+        clock.now += 30
+        opened |= {*await shards.mine()}
+    assert opened == set()
+    assert await _mine(shards, clock, *NAMES) == shards_of_process("red", 12, NAMES, 1)
+
+
+async def test_shards_of_a_process_that_is_not_replaced_fall_to_the_others_in_the_end(handle: Handle) -> None:
+    clock = Clock()
+    shards = SharedShards(ShardSharing(12, 1, len(NAMES)), clock)
+    before = await _mine(shards, clock, *NAMES)
+    left = [one for one in NAMES if one != "green"]
+    assert await _mine(shards, clock, *left) == []
+    assert shards.let_go(range(12)) == [], "nothing is closed meanwhile either"
+    clock.now += 60
+    after = await shards.mine()
+    assert {*before} < {*after} == {*shards_of_process("red", 12, left, 1)}
+
+
+async def test_shard_that_fell_to_another_is_let_go_once_nobody_asks_for_it(handle: Handle) -> None:
+    clock = Clock()
+    shards = SharedShards(ShardSharing(12, 1, 1), clock)
+    assert await _mine(shards, clock, "red") == list(range(12))
+    mine = await _mine(shards, clock, *NAMES)
+    others = [one for one in range(12) if one not in mine]
+    shards.note_asked(others[0])
+    assert shards.let_go(range(12)) == others[1:]
+    clock.now += 400
+    assert shards.let_go(range(12)) == others

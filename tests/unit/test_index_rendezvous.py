@@ -1,0 +1,54 @@
+"""Rendezvous hashing: all who know the processes agree, few shards move, copies differ, weights count."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.shards.rendezvous import rendezvous_order, shards_of_process
+
+_NAMES = st.lists(st.text("abcdef0123456789", min_size=1, max_size=8), min_size=1, max_size=12, unique=True)
+_SHARDS = 64
+
+
+@given(names=_NAMES, seed=st.randoms(use_true_random=False))
+def test_all_who_know_the_processes_agree_in_whatever_order_they_heard_of_them(names: list[str], seed: object) -> None:
+    mixed = sorted(names, key=lambda _: seed.random())  # type: ignore[attr-defined]
+    assert all(rendezvous_order(one, names) == rendezvous_order(one, mixed) for one in range(8))
+
+
+@given(names=_NAMES, copies=st.integers(1, 4))
+def test_every_shard_is_held_by_as_many_processes_as_wanted_or_all(names: list[str], copies: int) -> None:
+    held = Counter(shard for one in names for shard in shards_of_process(one, 16, names, copies))
+    assert held == dict.fromkeys(range(16), min(copies, len(names)))
+
+
+@given(names=_NAMES, copies=st.integers(1, 3), coming=st.text("xyz", min_size=1, max_size=4))
+def test_a_process_that_comes_takes_shards_and_moves_no_other(names: list[str], copies: int, coming: str) -> None:
+    for shard in range(16):
+        before = rendezvous_order(shard, names)
+        after = rendezvous_order(shard, [*names, coming])
+        assert [one for one in after if one != coming] == before
+        assert set(after[:copies]) - set(before[:copies]) <= {coming}
+
+
+def test_a_process_that_goes_leaves_its_shards_to_many() -> None:
+    names = [f"process-{number}" for number in range(8)]
+    gone, left = names[3], [*names[:3], *names[4:]]
+    heirs = Counter(rendezvous_order(shard, left)[0] for shard in shards_of_process(gone, 1000, names, 1))
+    assert set(heirs) == set(left)
+    assert sum(heirs.values()) < 1000 / 8 * 1.5
+
+
+def test_a_process_of_twice_the_weight_holds_about_twice_as_many() -> None:
+    names = ["small", "large", "other"]
+    first = Counter(rendezvous_order(shard, names, {"large": 2.0})[0] for shard in range(8000))
+    assert abs(first["large"] / 8000 - 0.5) < 0.03
+    assert abs(first["small"] / 8000 - 0.25) < 0.03
+
+
+def test_shards_are_spread_evenly_where_there_are_many() -> None:
+    names = [f"process-{number}" for number in range(4)]
+    held = [len(shards_of_process(one, 2000, names, 2)) for one in names]
+    assert max(held) < 1.1 * min(held)
+    assert len(shards_of_process(names[0], _SHARDS, names, 4)) == _SHARDS
