@@ -140,6 +140,7 @@ class Coverage(Frozen):
     papers_read: int
     """Distinct papers whose text reached a prompt or a fallback."""
     papers_cited: int
+    """Distinct papers of the references; those that only stand near a comparison that the plan lacks were not read."""
     full_texts: int
     """Distinct papers read beyond their abstract."""
     quotes_verified: int
