@@ -23,6 +23,15 @@ OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 20
 [3] Ann Nobody. Sparse curriculum of molecule segmentation for road puzzles. NeurIPS, 2019.
 """
 """Of the first idea, where sources are on: as a source has it, in another year, and invented."""
+BEYOND_THE_CORPUS = """# Sparse attention for protein folding
+
+Progress in protein folding is held back by residue contacts. We study sparse attention, that is attention over a few
+learned positions, beside graph neural networks, contrastive pretraining and diffusion models for protein folding. On 90
+CASP targets we compare message passing over neighbours with attention over a few learned positions, most where residue
+contacts are rare, and ask whether diffusion models for molecule design carry over. An ablation leaves contrastive
+pretraining out.
+"""
+"""An idea whose literature the services have and the corpus has not."""
 TWO_IDEAS = (IDEAS / "quote-then-abstain.md", IDEAS / "pairwise-idea-ranking.json")
 
 
@@ -178,7 +187,9 @@ def topped_up(homes: Homes) -> ToppedUp:
         program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
         cited = program.home / TWO_IDEAS[0].name
         cited.write_text(f"{TWO_IDEAS[0].read_text('utf-8')}\n\n## References\n\n{OWN_REFERENCES}", "utf-8")
-        first = program.run("evaluate", cited, TWO_IDEAS[1])
+        beyond = program.home / "protein-folding.md"
+        beyond.write_text(BEYOND_THE_CORPUS, "utf-8")
+        first = program.run("evaluate", cited, TWO_IDEAS[1], beyond)
         stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
         world.configure("arxiv", down=True)
         world.configure("openalex", malformed_rate=1.0)
