@@ -189,7 +189,7 @@ async def test_what_the_model_raises_reaches_whoever_asked(bge_m3: Path) -> None
 async def test_scores_are_those_of_flag_embedding(reranker: LocalReranker, gemma: Path, library: Any) -> None:
     theirs = library.FlagLLMReranker(str(gemma), use_fp16=False, devices="cpu").compute_score(PAIRS, normalize=True)
     ours = [(await reranker.score(query, [text]))[0] for query, text in PAIRS]
-    assert ours == pytest.approx(theirs, abs=1e-6)
+    assert ours == pytest.approx(theirs, abs=1e-5)
     assert max(ours) - min(ours) > 0.01, "a test of scores needs different ones"
 
 

@@ -75,7 +75,7 @@ async def test_everything_listed_is_read_page_after_page(client: AsyncClient, se
         read = await asyncio.to_thread(lambda: [one.id for one in waiting.each(waiting.evaluations, limit=1)])
         methods = await asyncio.to_thread(lambda: [one.name for one in waiting.each(waiting.methods)])
     assert listed == read == jobs[::-1]
-    assert methods == ["grapheval", "scholareval"]
+    assert methods == ["grapheval", "innoeval", "scholareval"]
 
 
 async def _kinds(client: AsyncClient, job: str) -> list[str]:
