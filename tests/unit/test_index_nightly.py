@@ -144,6 +144,13 @@ async def test_acceptance_refuses_a_version_whose_papers_are_not_found(tmp_path:
         await Acceptance(EMBEDDER, 50)(tmp_path / "corpus", manifest)
 
 
+async def test_acceptance_takes_a_version_of_which_a_tenth_is_not_found(tmp_path: Path) -> None:
+    """Ten of the fifty are sought, this one among them."""
+    papers = [record(n, title="[" if n == 35 else f"{chr(ord('a') + n % 26) * (3 + n)} in orchards") for n in range(50)]
+    manifest = (await build_corpus([write_jsonl(tmp_path / "papers.jsonl", papers)], tmp_path / "c", EMBEDDER)).manifest
+    await Acceptance(EMBEDDER, 50)(tmp_path / "c", manifest)
+
+
 def test_history_passes_over_a_line_that_was_cut_off(tmp_path: Path) -> None:
     first, second = (
         NightlyRun(began=NOW, seconds=1, outcome="unchanged", before="a", after="a", papers=papers) for papers in (1, 2)
