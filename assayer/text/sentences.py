@@ -1,4 +1,4 @@
-"""Sentences of a text, for fallbacks and quotes."""
+"""Sentences of a text: for passages, fallbacks and quotes."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import sentencex
 
-__all__ = ["sentence_spans", "sentences"]
+__all__ = ["sentence_boundaries", "sentence_spans", "sentences"]
 
 _MOST_AT_ONCE = 10_000
 """Characters: the segmenter takes time that grows with the square of a text full of quotes that are never closed."""
@@ -30,6 +30,15 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             starts.append(found)
         at = max(at, found + len(one))
     return list(pairwise([*starts, len(text)]))
+
+
+def sentence_boundaries(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence, in order, as the segmenter has them."""
+    start = 0
+    for piece in _pieces(text):
+        for one in sentencex.get_sentence_boundaries("en", piece):
+            yield start + one["start_index"], start + one["end_index"]
+        start += len(piece)
 
 
 def _segments(text: str) -> Iterator[str]:

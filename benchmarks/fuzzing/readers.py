@@ -261,6 +261,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.section_titles.split_printed_number": section_titles.split_printed_number,
     "assayer.text.section_titles.tells_methods_or_results": section_titles.tells_methods_or_results,
     "assayer.text.section_titles.without_number": section_titles.without_number,
+    "assayer.text.sentences.sentence_boundaries": lambda text: list(sentences.sentence_boundaries(text)),
     "assayer.text.sentences.sentence_spans": sentences.sentence_spans,
     "assayer.text.sentences.sentences": sentences.sentences,
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),

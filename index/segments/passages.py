@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import sentencex
 from numpy.typing import NDArray
 
+from assayer.text.sentences import sentence_boundaries
 from index.segments.paper_store import PaperStore
 
 __all__ = [
@@ -70,8 +70,7 @@ def _words(text: str, span: TextSpan) -> int:
 
 def _pieces(text: str, words: int) -> Iterator[TextSpan]:
     """Sentences; those longer than a passage are cut."""
-    for sentence in sentencex.get_sentence_boundaries("en", text):
-        start, end = sentence["start_index"], sentence["end_index"]
+    for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)
         else:
