@@ -260,8 +260,10 @@ async def open_engine(
     database: Database | None = None,
     for_service: bool = False,
     parts: SharedParts = NOTHING_SHARED,
+    beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
     """For evaluations by these methods, with a database of its own where none is handed in, and with parts of its own.
+    `beside_others`: engines of other processes ask the same endpoint, within one limit.
 
     Raises ConfigurationError, CorpusError, StorageError, LlmUnavailable; where a method needs a language model or a
     graph and there is none NoFallback or InputError, before any idea is touched. A service opens all the same: what
@@ -285,7 +287,15 @@ async def open_engine(
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
         literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
         nothing = MemoryCorpus((), embedder)
-        llm = await open_llm(settings, database, embedder, stack, must_answer=not for_service, for_service=for_service)
+        llm = await open_llm(
+            settings,
+            database,
+            embedder,
+            stack,
+            must_answer=not for_service,
+            for_service=for_service,
+            beside_others=beside_others,
+        )
         yield Engine(
             settings=settings,
             backends=Backends(
@@ -384,18 +394,20 @@ async def open_llm(
     stack: AsyncExitStack,
     must_answer: bool = True,
     for_service: bool = False,
+    beside_others: bool = False,
 ) -> Llm:
     """The gateway, or the tasks' fallbacks where no model is configured. That of a service shares the limits of the
-    endpoint with all its processes, and has batches. Raises LlmUnavailable when nobody answers there and it must."""
+    endpoint with all its processes, and has batches; one beside others shares the limits alone. Raises LlmUnavailable
+    when nobody answers there and it must."""
     if settings.llm is None:
         return FallbackLlm(embedder)
     from workers.llm.gateway import LlmGateway
 
     answers, clock = PgAnswerCache(database), SystemClock()
     live = batches = None
-    if for_service:
+    if for_service or beside_others:
         live = shared_transport(settings.llm, PgRateLimits(database), clock)
-        if settings.llm.batch.enabled:
+        if for_service and settings.llm.batch.enabled:
             batches = await _open_batches(settings.llm, live, database, clock, stack)
     gateway = await stack.enter_async_context(LlmGateway(settings.llm, answers, clock, live, batches))
     if settings.evaluation.max_usd is not None:

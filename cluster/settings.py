@@ -101,6 +101,8 @@ class CorpusSettings(Frozen):
 class EvaluationSettings(Frozen):
     concurrency: int = Field(default=16, ge=1, le=512)
     """Ideas in flight at once."""
+    processes: int | None = Field(default=None, ge=1, le=64)
+    """Of `assayer evaluate`. None: one for each core where there are two dozen ideas for each, at most eight."""
     max_usd: float | None = Field(default=None, gt=0)
     """Budget of one evaluation, in US dollars."""
     blind: BlindDefault = "several"

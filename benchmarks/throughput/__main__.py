@@ -1,8 +1,9 @@
 """`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, depth against wall time.
 
-The engine runs in this process with an embedded PostgreSQL in a fresh data directory; the LLM is the simulator
-in another process on the same machine. First one idea alone, then all of them at once. With `--service` the same
-ideas then go through a service over HTTP, as one batch, while somebody else asks for one idea after another.
+The engine runs in this process, or in as many as `--processes` says, with an embedded PostgreSQL in a fresh data
+directory; the LLM is the simulator in another process on the same machine. First one idea alone, then all of them at
+once. With `--service` the same ideas then go through a service over HTTP, as one batch, while somebody else asks for
+one idea after another.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import statistics
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -21,7 +23,7 @@ from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
-from assayer.ports import ProgressEvent
+from assayer.ports import Progress, ProgressEvent
 from assayer.reports.json_and_csv import as_json
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
@@ -30,7 +32,8 @@ from benchmarks.throughput.ideas import copies, scholar_ideas
 from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
 from benchmarks.throughput.over_http import Ground, Load, Served, measured
-from cluster.engine import open_engine
+from cluster.engine import Engine
+from cluster.evaluation_processes import open_evaluations, process_count
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -57,6 +60,21 @@ METHODS = (*ORIGINALS, SCICOMPANION)
 class Silent:
     def report(self, event: ProgressEvent) -> None:
         pass
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    async def __call__(self, engine: Engine, progress: Progress) -> None:
+        await engine.backends.embedder.embed(["warm-up"], "query")
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    idea: Idea
+    method: str
+
+    async def __call__(self, engine: Engine, progress: Progress) -> Report:
+        return (await engine.evaluate(self.idea, self.method, self.idea.cutoff, progress)).report
 
 
 class Outcome(NamedTuple):
@@ -108,6 +126,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="ideas whose names begin so: ai_ are those that the corpus covers")
     parser.add_argument("--copies", type=int, default=1, help="of each idea, worded apart so that no answer is shared")
     parser.add_argument("--concurrency", type=int, default=48, help="ideas in flight")
+    parser.add_argument("--processes", type=int, default=1, help="in which they are evaluated")
     parser.add_argument("--latency", type=float, default=2.0, help="mean seconds of one LLM answer")
     parser.add_argument("--spread", type=float, default=0.25, help="standard deviation of the latency over its mean")
     parser.add_argument("--faults", type=float, default=0.0, help="share of answers that are faulty, kinds mixed")
@@ -131,6 +150,7 @@ def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | Non
         "ASSAYER_HOME": str(home),
         "ASSAYER_CORPUS__PATH": str(options.corpus),
         "ASSAYER_EVALUATION__CONCURRENCY": str(options.concurrency),
+        "ASSAYER_EVALUATION__PROCESSES": str(options.processes),
     }
     if endpoint is not None:
         os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
@@ -140,14 +160,15 @@ def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | Non
 async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
     if endpoint is not None:
         endpoint.reset()
-    async with open_engine(settings, (method,)) as engine:
-        # The model is loaded before the clock starts: a service loads it once, not once a batch.
-        await engine.backends.embedder.embed(["warm-up"], "query")
+    async with open_evaluations(settings, (method,), len(ideas)) as evaluations:
         silent = Silent()
+        # The model is loaded before the clock starts: a service loads it once, not once a batch.
+        count = process_count(settings, len(ideas))
+        await asyncio.gather(*(evaluations.run(WarmUp(), silent) for _ in range(count)))
 
         async def one(idea: Idea) -> Report | str:
             try:
-                return (await engine.evaluate(idea, method, idea.cutoff, silent)).report
+                return await evaluations.run(Evaluate(idea, method), silent)
             except AssayerError as error:
                 return f"{idea.source}: {error}"
 
@@ -174,7 +195,7 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
         if options.no_llm
         else f"{options.method}, simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
     )
-    print(f"Mode: {mode}; {options.concurrency} ideas in flight at most")
+    print(f"Mode: {mode}; {options.concurrency} ideas in flight at most, processes: {options.processes}")
     fits = Counter(str(getattr(one.coverage.corpus_fit, "level", "unknown")) for one in together.reports)
     print(f"Corpus fit of the ideas: {dict(fits)}. Where it is poor, little is found and little is asked.\n")
     _row("", "one alone", "all together")

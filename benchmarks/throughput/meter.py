@@ -1,6 +1,6 @@
-"""What a stretch of work cost this process: wall time, CPU time, peak memory."""
+"""What a stretch of work cost this process and those that it started to share it: wall time, CPU time, peak memory."""
 
-import resource
+import multiprocessing
 import threading
 import time
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ _SAMPLE_SECONDS = 0.25
 
 @dataclass
 class Meter:
-    """Measures between enter and exit. CPU seconds are this process's own, all threads."""
+    """Measures between enter and exit. CPU seconds are those of this process and of what `multiprocessing` started for
+    it, all threads; what has ended by then is not counted."""
 
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -38,13 +39,16 @@ class Meter:
         self._sampler.join()
 
     def _sample(self) -> None:
-        process = psutil.Process()
+        processes = _processes()
         while True:
-            self.peak_rss_bytes = max(self.peak_rss_bytes, process.memory_info().rss)
+            self.peak_rss_bytes = max(self.peak_rss_bytes, sum(one.memory_info().rss for one in processes))
             if self._done.wait(_SAMPLE_SECONDS):
                 return
 
 
+def _processes() -> list[psutil.Process]:
+    return [psutil.Process(), *(psutil.Process(one.pid) for one in multiprocessing.active_children())]
+
+
 def _cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    return sum(sum(one.cpu_times()[:2]) for one in _processes())

@@ -2,7 +2,7 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -11,12 +11,8 @@ import typer
 from rich.console import Console
 
 from assayer.errors import AssayerError
-from assayer.models import Idea, Report, judged_blind
-from assayer.reports.graphml import as_graphml
-from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
-from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
+from assayer.models import Idea, judged_blind
+from cluster.cli.evaluation_summary import show_summary, show_summary_table
 from cluster.cli.options import WithBlind, day
 from cluster.cli.output import (
     PageFormat,
@@ -24,29 +20,17 @@ from cluster.cli.output import (
     make_folder,
     safe_name,
     wide_console,
-    write_files,
-    write_formats,
 )
 from cluster.cli.side_by_side import side_by_side
 from cluster.cli.terminal import EvaluationProgress, print_error
+from cluster.cli.written_report import WrittenReport
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
 
 __all__ = ["evaluate"]
 
 
-_RENDER: dict[PageFormat, Callable[[Report], str]] = {
-    PageFormat.html: as_html,
-    PageFormat.md: as_markdown,
-    PageFormat.json: as_json,
-}
 _SHOWN_IN_FULL = 3
-
-
-class WrittenReport(NamedTuple):
-    line: SummaryRow
-    report: Report | None
-    """None when there are more than can be read in a terminal: thousands of reports are not held in memory."""
 
 
 class FailedIdea(NamedTuple):
@@ -146,7 +130,9 @@ async def _evaluate(
     console: Console,
     blind: bool | None,
 ) -> EvaluationOutcome:
-    from cluster.engine import check_request, open_engine
+    from cluster.cli.written_report import WriteReport
+    from cluster.engine import check_request
+    from cluster.evaluation_processes import open_evaluations
     from cluster.run_request import RunRequest
     from cluster.telemetry import metrics_server
     from workers.documents.idea_reader import given_together, read_ideas
@@ -160,34 +146,23 @@ async def _evaluate(
     failures = [FailedIdea(one.source, one.message) for one in rejected]
     if not ideas:
         return EvaluationOutcome([], failures)
-    names = _names(ideas)
     run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)))
     make_folder(out, "Reports")
+    each = WriteReport(method, cutoff, run_request, formats, kept=len(ideas) <= _SHOWN_IN_FULL)
     with metrics_server(settings.metrics), EvaluationProgress(console, len(ideas)) as progress:
-        async with open_engine(settings, (method,)) as engine:
+        async with open_evaluations(settings, (method,), len(ideas)) as evaluations:
 
             async def one(idea: Idea, name: str) -> WrittenReport:
                 try:
-                    evaluation = await engine.evaluate(idea, method, cutoff, progress, run_request)
-                    files = write_formats(out / name, evaluation.report, _RENDER, formats)
-                    files += _write_graph(out / name, evaluation.report)
-                    shown = evaluation.report if len(ideas) <= _SHOWN_IN_FULL else None
-                    return WrittenReport(SummaryRow.of(evaluation.report, files), shown)
+                    return await evaluations.run(partial(each, idea, out / name), progress)
                 finally:
                     progress.idea_done()
 
-            works = [partial(one, idea, name) for idea, name in zip(ideas, names, strict=True)]
-            done = await side_by_side(works, engine.reach)
+            works = [partial(one, idea, name) for idea, name in zip(ideas, _names(ideas), strict=True)]
+            done = await side_by_side(works, evaluations.reach)
     ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]
     failures += [FailedIdea(source, str(found)) for source, found in ended if isinstance(found, AssayerError)]
     return EvaluationOutcome([found for _, found in ended if isinstance(found, WrittenReport)], failures, done.stopped)
-
-
-def _write_graph(stem: Path, report: Report) -> list[Path]:
-    """Beside the report of a method that builds one."""
-    if report.graph is None:
-        return []
-    return write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:

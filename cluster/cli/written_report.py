@@ -1,0 +1,53 @@
+"""An idea evaluated and its report written: what `assayer evaluate` has done for it, here or in another process."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from assayer.models import Idea, Report
+from assayer.reports.graphml import as_graphml
+from assayer.reports.html import as_html
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.markdown import as_markdown
+from cluster.cli.evaluation_summary import SummaryRow
+from cluster.cli.output import PageFormat, write_files, write_formats
+
+if TYPE_CHECKING:
+    from assayer.ports import Progress
+    from cluster.engine import Engine
+    from cluster.run_request import RunRequest
+
+__all__ = ["WriteReport", "WrittenReport"]
+
+_RENDER: dict[PageFormat, Callable[[Report], str]] = {
+    PageFormat.html: as_html,
+    PageFormat.md: as_markdown,
+    PageFormat.json: as_json,
+}
+
+
+class WrittenReport(NamedTuple):
+    line: SummaryRow
+    report: Report | None
+    """None when there are more than can be read in a terminal: thousands of reports are not held in memory."""
+
+
+@dataclass(frozen=True)
+class WriteReport:
+    """With an idea and where to write, work for an engine."""
+
+    method: str
+    cutoff: dt.date | None
+    run_request: "RunRequest"
+    formats: Sequence[PageFormat] | None
+    kept: bool
+
+    async def __call__(self, idea: Idea, stem: Path, engine: "Engine", progress: "Progress") -> WrittenReport:
+        """Raises AssayerError."""
+        report = (await engine.evaluate(idea, self.method, self.cutoff, progress, self.run_request)).report
+        files = write_formats(stem, report, _RENDER, self.formats)
+        if report.graph is not None:  # of a method that builds one
+            files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
+        return WrittenReport(SummaryRow.of(report, files), report if self.kept else None)

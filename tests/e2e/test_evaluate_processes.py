@@ -1,0 +1,118 @@
+"""`assayer evaluate` in several processes: the same reports, and a process that dies costs nothing."""
+
+import os
+import signal
+import subprocess
+
+import psutil
+
+from benchmarks.simulator.process import Simulator
+from tests.e2e.program import IDEAS, Homes, Program, compared, reports
+from tests.polling import LONGEST_SECONDS, wait_until
+
+NAMES = ["coral-acoustics", "pairwise-idea-ranking", "quote-then-abstain"]
+
+
+def evaluators(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    try:
+        found = psutil.Process(process.pid).children()
+        return [one for one in found if any("spawn_main" in word for word in one.cmdline())]
+    except psutil.Error:
+        return []
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    with process:
+        _, err = process.communicate(timeout=LONGEST_SECONDS)
+    return process.returncode, err
+
+
+def in_two(program: Program) -> Program:
+    return program.having(EVALUATION__PROCESSES=2)
+
+
+def test_two_processes_write_what_one_writes(homes: Homes) -> None:
+    program = homes.fresh("processes")
+    with Simulator(latency_mean=0.02) as simulated:
+        asking = program.asking(simulated)
+        second = in_two(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
+        paid = simulated.stats().answered
+        first = asking.run("evaluate", IDEAS, "--format", "json", "--out", "one")
+        assert simulated.stats().answered == paid
+    assert [(one.code, one.err) for one in (first, second)] == [(0, "")] * 2
+    assert first.out.replace("one/", "two/") == second.out
+    assert compared(program.home / "two") == compared(program.home / "one")
+    assert sorted(reports(program.home / "two")) == NAMES
+
+
+def test_a_process_that_is_killed_costs_no_report_and_pays_little_twice(homes: Homes) -> None:
+    program = homes.fresh("processes-killed")
+    with Simulator(latency_mean=0.2) as simulated:
+        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+        wait_until(lambda: simulated.stats().answered > 10)
+        first, other = evaluators(process)
+        first.kill()
+        code, err = ended(process)
+        assert (code, err) == (0, "")
+        assert sorted(reports(program.out)) == NAMES
+        assert not other.is_running()
+        answered = simulated.stats().answered
+        kept = program.rows("SELECT count(*) FROM answers")[0][0]
+    assert answered - kept <= 40  # what was on its way when it was killed
+
+
+def test_killed_once_more_it_says_what_to_do(homes: Homes) -> None:
+    program = homes.fresh("processes-killed-all")
+    with Simulator(latency_mean=0.5) as simulated:
+        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+        wait_until(lambda: simulated.stats().answered > 5)
+        for one in evaluators(process):
+            one.kill()
+        code, err = ended(process)
+    assert code == 2
+    assert len(err.splitlines()) == len(NAMES)
+    assert all("ended in the middle" in line and "Run the same command again" in line for line in err.splitlines())
+
+
+def test_ctrl_c_ends_all_of_them(homes: Homes) -> None:
+    program = homes.fresh("processes-interrupted")
+    with Simulator(latency_mean=0.5) as simulated:
+        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+        wait_until(lambda: simulated.stats().answered > 5)
+        started = evaluators(process)
+        for pid in (*(one.pid for one in started), process.pid):  # as a terminal does
+            os.kill(pid, signal.SIGINT)
+        code, err = ended(process)
+    assert len(started) == 2
+    assert code == 130
+    assert "run the same command to continue" in err
+    assert not any(one.is_running() for one in started)
+
+
+def test_none_outlives_its_parent(homes: Homes) -> None:
+    program = homes.fresh("processes-orphaned")
+    with Simulator(latency_mean=0.5) as simulated:
+        process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
+        wait_until(lambda: simulated.stats().answered > 5)
+        started = evaluators(process)
+        process.kill()
+        ended(process)
+        assert len(started) == 2
+        wait_until(lambda: not any(one.is_running() for one in started))
+
+
+def test_an_endpoint_that_refuses_the_key_stops_them_before_any_idea(homes: Homes) -> None:
+    program = homes.fresh("processes-refused")
+    with Simulator(api_key="another") as simulated:
+        refused = in_two(program.asking(simulated)).run("evaluate", IDEAS)
+    assert refused.code == 2
+    assert len(refused.err.splitlines()) == 1
+    assert "API_KEY" in refused.err
+    assert not program.out.exists() or not list(program.out.glob("*.json"))
+
+
+def test_metrics_of_several_processes_are_refused_in_words(homes: Homes) -> None:
+    refused = in_two(homes.fresh("processes-metrics").having(METRICS__PORT=0)).run("evaluate", IDEAS)
+    assert (refused.code, refused.out) == (2, "")
+    assert "ASSAYER_EVALUATION__PROCESSES=1" in refused.err
+    assert len(refused.err.splitlines()) == 1
