@@ -41,7 +41,7 @@ _SECONDS_TO_END = 10.0
 
 
 class EngineWork(Protocol[Out_co]):
-    """What is to be done with an engine. It travels to another process: give it plain values only."""
+    """What is to be done with an engine. It is pickled: made of plain values, and of a module that can be imported."""
 
     def __call__(self, engine: Engine, progress: Progress) -> Coroutine[Any, Any, Out_co]: ...
 
@@ -258,11 +258,11 @@ def _listen(child: _Child) -> None:
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for news
+        with contextlib.suppress(RuntimeError, EOFError, OSError):  # nobody waits for news, or there is none any more
             try:
                 while True:
                     loop.call_soon_threadsafe(child.happened, child.connection.recv())
-            except (EOFError, OSError):
+            finally:
                 loop.call_soon_threadsafe(child.lost)
 
     child.listener = threading.Thread(target=read, name="news of an evaluation process", daemon=True)
@@ -302,13 +302,12 @@ class _Serving:
             self._connection.send(_Happened(_OPENED, error=error))
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        with contextlib.suppress(RuntimeError):
+        with contextlib.suppress(RuntimeError, EOFError, OSError):  # the loop is closed, or its parent is gone
             try:
                 while (asked := self._connection.recv()) is not None:
                     loop.call_soon_threadsafe(self._asked.put_nowait, asked)
-            except (EOFError, OSError):
-                pass  # its parent is gone
-            loop.call_soon_threadsafe(self._asked.put_nowait, None)
+            finally:  # also of what cannot be read
+                loop.call_soon_threadsafe(self._asked.put_nowait, None)
 
     def _ended(self, number: int, work: asyncio.Task[Any]) -> None:
         if work.cancelled():

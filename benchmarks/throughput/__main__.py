@@ -14,7 +14,6 @@ import statistics
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -23,16 +22,16 @@ from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
-from assayer.ports import Progress, ProgressEvent
+from assayer.ports import ProgressEvent
 from assayer.reports.json_and_csv import as_json
 from benchmarks.simulator.counters import Stats
 from benchmarks.simulator.process import Simulator
+from benchmarks.throughput.asked import Evaluate, WarmUp
 from benchmarks.throughput.comparing import Alone, compared
 from benchmarks.throughput.ideas import copies, scholar_ideas
 from benchmarks.throughput.machine import machine
 from benchmarks.throughput.meter import Meter
 from benchmarks.throughput.over_http import Ground, Load, Served, measured
-from cluster.engine import Engine
 from cluster.evaluation_processes import open_evaluations, process_count
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -60,21 +59,6 @@ METHODS = (*ORIGINALS, SCICOMPANION)
 class Silent:
     def report(self, event: ProgressEvent) -> None:
         pass
-
-
-@dataclass(frozen=True)
-class WarmUp:
-    async def __call__(self, engine: Engine, progress: Progress) -> None:
-        await engine.backends.embedder.embed(["warm-up"], "query")
-
-
-@dataclass(frozen=True)
-class Evaluate:
-    idea: Idea
-    method: str
-
-    async def __call__(self, engine: Engine, progress: Progress) -> Report:
-        return (await engine.evaluate(self.idea, self.method, self.idea.cutoff, progress)).report
 
 
 class Outcome(NamedTuple):
