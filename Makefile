@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # One of thousands that fails is run once more, and listed as such: a machine that others use too is late now and then.
-ONCE_MORE := --reruns 1 -rR
+ONCE_MORE := --reruns 1 -rR --durations=20 --durations-min=5
 # A file's tests stay together, as they share what they look at.
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.

@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=MOST_CHARACTERS)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     asked = parser.parse_args()
+    gc.freeze()  # the libraries are not looked through again between readings
     found = {
         name: [growth_of(read, unit, asked.characters) for unit in REPEATED]
         for name, read in READERS.items()
