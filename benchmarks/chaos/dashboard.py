@@ -81,4 +81,4 @@ def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
 
 def _is_full(pool: Mapping[str, Any], nodes: Collection[str]) -> bool:
     running = [one for one in pool["replicas"] if one["state"] == "RUNNING" and one["node_id"] in nodes]
-    return len(running) == len(pool["replicas"]) == pool["target_num_replicas"]
+    return bool(len(running) == len(pool["replicas"]) == pool["target_num_replicas"])

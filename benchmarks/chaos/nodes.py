@@ -31,6 +31,12 @@ _QUICK = {
 """Not after a quarter of a minute, as Ray has it."""
 
 
+_CURRENT_CLUSTER = "ray_current_cluster"
+_PATIENT = {"RAY_gcs_rpc_server_reconnect_timeout_s": "600"}
+"""How long a node waits for another head, as KubeRay has it for workers. A head that were as patient would not end when
+its GCS dies, but wait for that as long."""
+
+
 class NodePlan(NamedTuple):
     name: str
     cpus: int
@@ -105,6 +111,9 @@ class Node:
             await asyncio.to_thread(end, family_of)
 
     async def _started(self) -> asyncio.subprocess.Process:
+        if self.head:
+            # Ray starts no head where it reads of one and finds processes that were told of it: those of other nodes.
+            (self.folder / _CURRENT_CLUSTER).unlink(missing_ok=True)
         process = await asyncio.create_subprocess_exec(
             *self.command,
             env={**os.environ, **self.environment, **(self.redis.environment if self.redis else {})},
@@ -156,8 +165,9 @@ async def nodes(
         started = [head]
         try:
             await head.until_it_runs()
+            patient = environment if redis is None else {**environment, **_PATIENT}
             for plan in plans:
-                node = Node(folder, port, plan, environment, turn=turn, leader=head)
+                node = Node(folder, port, plan, patient, turn=turn, leader=head)
                 started.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()

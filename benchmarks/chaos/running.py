@@ -180,7 +180,6 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
             "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
-            "RAY_gcs_rpc_server_reconnect_timeout_s": "600",  # as KubeRay has it: a node waits so long for a head
         }
         async with (
             nodes(plan.nodes, settings, kept, free_port(), quick=False, logs=chaos.ray_logs) as started,

@@ -1,4 +1,4 @@
-"""What Ray may say instead of an answer when a node is lost, and what a pool's callers make of it: no Ray is started."""
+"""What Ray may say instead of an answer when a node is lost, and what a pool's callers make of it; without a Ray."""
 
 from typing import Any, cast
 
@@ -47,11 +47,9 @@ class LosingHandle:
         ObjectLostError(_REFERENCE, None, ""),
         ObjectFetchTimedOutError(_REFERENCE, None, ""),
         OwnerDiedError(_REFERENCE, None, ""),
-        NodeDiedError("gone"),
+        *(cast("Any", kind)("gone") for kind in (NodeDiedError, OutOfMemoryError, RpcError)),
         LocalRayletDiedError(),
         WorkerCrashedError(),
-        OutOfMemoryError("killed to free memory"),
-        RpcError("unavailable"),
     ],
     ids=lambda error: type(error).__name__,
 )
