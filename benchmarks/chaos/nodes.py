@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.chaos.processes import end, family, free_port, raylet
@@ -33,8 +34,7 @@ _QUICK = {
 
 _CURRENT_CLUSTER = "ray_current_cluster"
 _PATIENT = {"RAY_gcs_rpc_server_reconnect_timeout_s": "600"}
-"""How long a node waits for another head, as KubeRay has it for workers. A head that were as patient would not end when
-its GCS dies, but wait for that as long."""
+"""How long a node waits for another head, as KubeRay tells its workers."""
 
 
 class NodePlan(NamedTuple):
@@ -42,6 +42,8 @@ class NodePlan(NamedTuple):
     cpus: int
     gpus: int = 0
     """Made up: Ray gives them out, nobody finds one."""
+    variables: Mapping[str, str] = MappingProxyType({})
+    """Of its environment alone."""
 
 
 @dataclass
@@ -167,7 +169,7 @@ async def nodes(
             await head.until_it_runs()
             patient = environment if redis is None else {**environment, **_PATIENT}
             for plan in plans:
-                node = Node(folder, port, plan, patient, turn=turn, leader=head)
+                node = Node(folder, port, plan, {**patient, **plan.variables}, turn=turn, leader=head)
                 started.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()

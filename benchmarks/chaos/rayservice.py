@@ -2,8 +2,8 @@
 
 What KubeRay does is done by hand: a head that keeps what it knows in Redis, a node for each worker pod with the CPUs
 and GPUs that its container asks for, the config put to the head's dashboard. What is another: the address that
-Serve listens at, which is loopback and a free port; GPUs, which are made up; and, where it is to be small, how many
-processes the pools have.
+Serve listens at, which is loopback and a free port; GPUs, which are made up; and, where it is to be small or to share
+a corpus in a bucket, how many processes the pools have.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,7 +27,7 @@ from benchmarks.chaos.processes import database_server, end, free_port
 from benchmarks.chaos.service import Service
 from benchmarks.chaos.waiting import until
 
-__all__ = ["DeployedService", "Quiet", "RayServicePlan", "deployed", "read_ray_service"]
+__all__ = ["DeployedService", "Quiet", "RayServicePlan", "deployed", "read_ray_service", "with_shared_shards"]
 
 _K8S = Path(__file__).parents[2] / "k8s"
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -70,6 +70,17 @@ def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) ->
     return RayServicePlan(_smaller(config) if small else config, plans)
 
 
+def with_shared_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
+    """Three processes of one pool share the shards of a corpus in a bucket, two hold each, as
+    `deploy/serve/bucket-cluster.yaml` has it with four."""
+
+    def shared(serving: Mapping[str, Any]) -> dict[str, Any]:
+        index = {**{k: v for k, v in serving["index"].items() if k not in _SIZES}, "replicas": _SMALL + 1}
+        return {**serving, "index": index, "index_shards": shards, "index_copies": _SMALL}
+
+    return plan._replace(config=_with_serving(plan.config, shared))
+
+
 def _smaller(config: Mapping[str, Any]) -> dict[str, Any]:
     """Pools that stay as they are, of at most two processes, which may take longer to tell that they are well."""
 
@@ -81,8 +92,14 @@ def _smaller(config: Mapping[str, Any]) -> dict[str, Any]:
         }
         return {**serving, **pools, "health_seconds": _SMALL_HEALTH_SECONDS}
 
+    return _with_serving(config, shrunk)
+
+
+def _with_serving(
+    config: Mapping[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> dict[str, Any]:
     applications = [
-        {**one, "args": {**one["args"], "serving": shrunk(one["args"]["serving"])}} for one in config["applications"]
+        {**one, "args": {**one["args"], "serving": change(one["args"]["serving"])}} for one in config["applications"]
     ]
     return {**config, "applications": applications}
 

@@ -18,7 +18,7 @@ from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spe
 from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
 from benchmarks.chaos.processes import free_port
-from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service
+from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import redis
 from benchmarks.chaos.service import Service, serving
 from benchmarks.simulator.counters import Stats
@@ -41,8 +41,8 @@ KINDS: Mapping[Ground, tuple[str, ...]] = {
 _NODES = (NodePlan("node-0", 1), NodePlan("node-1", 1))
 _OVERLAY = "llm"
 """The one that asks nobody outside: models on GPUs, literature from the corpus alone."""
-_PODS_OF_A_GROUP = 2
 _LOG = logging.getLogger(__name__)
+_COPIES = "copies"
 _READ_SECONDS = 120.0
 _PURGED_SECONDS = 30.0
 NEWER_MODEL = "simulated-newer"
@@ -82,6 +82,12 @@ class Chaos(NamedTuple):
     """Share that is cancelled."""
     small: bool = False
     """Of a RayService: whether no pool has more than two processes."""
+    pods: int = 2
+    """Of a RayService: the most of one group."""
+    bucket: str | None = None
+    """Of a RayService: address of a bucket in which the corpus is, and from which each node pulls its shards."""
+    shards: int = 1
+    """Of the corpus there."""
     ray_logs: Path | None = None
     """Where what a RayService's nodes logged is kept."""
 
@@ -175,17 +181,34 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
 
 @asynccontextmanager
 async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
-    plan = read_ray_service(_OVERLAY, _PODS_OF_A_GROUP, chaos.small)
+    plan = read_ray_service(_OVERLAY, chaos.pods, chaos.small)
+    source: dict[str, str] = {}
+    if chaos.bucket is not None:
+        source = {"ASSAYER_CORPUS__SOURCE": chaos.bucket}
+        plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(one, home) for one in plan.nodes])
     async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
             "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
+            **source,
         }
         async with (
             nodes(plan.nodes, settings, kept, free_port(), quick=False, logs=chaos.ray_logs) as started,
             deployed(plan, home, settings, started) as service,
         ):
             yield service
+            if chaos.bucket is not None:
+                _LOG.info("pulled: %s", "; ".join(_pulled(home / _COPIES / one.name) for one in plan.nodes))
+
+
+def _with_copy(node: NodePlan, home: Path) -> NodePlan:
+    """Its own disk."""
+    return node._replace(variables={"ASSAYER_CORPUS__PATH": str(home / _COPIES / node.name)})
+
+
+def _pulled(copy: Path) -> str:
+    files = [one for one in copy.rglob("*") if one.is_file()]
+    return f"{copy.name} {len(files)} files, {sum(one.stat().st_size for one in files) / 2**20:.1f} MiB"
 
 
 def _service(

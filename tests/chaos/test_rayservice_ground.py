@@ -10,7 +10,7 @@ import yaml
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.chaos.processes import free_port
-from benchmarks.chaos.rayservice import DeployedService, Quiet, read_ray_service
+from benchmarks.chaos.rayservice import DeployedService, Quiet, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import Redis, redis, redis_program
 from cluster.serving.settings import ServingSettings
 
@@ -29,7 +29,7 @@ def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_f
 ) -> None:
     plan = read_ray_service(overlay, most_of_a_group=2)
     assert plan.config == yaml.safe_load((ROOT / "deploy" / "serve" / f"{file}.yaml").read_text("utf-8"))
-    assert [tuple(node) for node in plan.nodes] == nodes
+    assert [node[:3] for node in plan.nodes] == nodes
 
 
 def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay() -> None:
@@ -46,6 +46,12 @@ def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay()
         name: pool["cpus"] for name, pool in pools.items() if "cpus" in pool
     }
     ServingSettings.model_validate(small["applications"][0]["args"]["serving"])
+
+
+def test_shards_in_a_bucket_are_shared_by_one_more_process_than_hold_each() -> None:
+    plan = with_shared_shards(read_ray_service("llm", 2, small=True), 6)
+    serving = ServingSettings.model_validate(plan.config["applications"][0]["args"]["serving"])
+    assert (serving.index.replicas, serving.index_copies, serving.index_shards) == (3, 2, 6)
 
 
 def test_head_keeps_what_it_knows_in_redis_and_takes_configs(tmp_path: Path) -> None:
