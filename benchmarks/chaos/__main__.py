@@ -1,10 +1,12 @@
 """`python -m benchmarks.chaos`: processes killed at random for minutes, and the promise held against the tables.
 
-The language model is the simulator. Exits with 1 when an evaluation was lost, doubled or worked on after its verdict.
+The language model is the simulator. Exits with 1 when an evaluation was lost, doubled or worked on
+after its verdict, and when the service did not come back.
 """
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -25,17 +27,26 @@ _PROGRAM = Path(sys.executable).with_name("assayer")
 def main() -> None:
     options = _options()
     # Told to stop, it stops what it started.
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
+    logging.getLogger("benchmarks").setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     print(f"Machine: {machine()}\nGround: {options.ground}; seed {options.seed}", flush=True)
     # Not below the working directory: as root the database's server runs as a user who may not pass through it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o711)
-        outcome = asyncio.run(run(_chaos(options, options.corpus or built_corpus(home / "corpus")), home))
-        if options.log:
+        outcome = asyncio.run(run(_chaos(options, _corpus(options, home / "corpus")), home))
+        if options.log and (home / "serve.log").is_file():
             options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
     print(told(outcome))
-    sys.exit(bool(outcome.findings.violations))
+    sys.exit(bool(outcome.findings.violations or outcome.gave_up))
+
+
+def _corpus(options: argparse.Namespace, built: Path) -> Path:
+    """With a bucket it is published there."""
+    if options.bucket is not None:
+        return built_corpus(built, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
+    return Path(options.corpus) if options.corpus else built_corpus(built)
 
 
 def _options() -> argparse.Namespace:
@@ -52,10 +63,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--outage-seconds", type=float, default=60.0, help="for which it is away each time")
     parser.add_argument("--upgrade", action="store_true", help="another version takes over in the middle")
     parser.add_argument("--erased", type=float, default=0.0, help="share of the evaluations erased meanwhile")
+    parser.add_argument("--cancelled", type=float, default=0.1, help="share of the evaluations cancelled")
     parser.add_argument("--documents", type=float, default=0.0, help="share of the evaluations sent as files")
     parser.add_argument("--no-storms", action="store_true", help="the endpoint behaves")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--corpus", type=Path, help="made by `assayer corpus build`; default: of the examples")
+    parser.add_argument("--small", action="store_true", help="of a RayService: no more than two processes of a pool")
+    parser.add_argument("--bucket", help="of a RayService: publish the corpus there, each node pulls from it")
+    parser.add_argument("--shards", type=int, default=6, help="of the corpus in the bucket")
+    parser.add_argument("--settling", type=float, default=600.0, help="seconds for the rest to end when all is calm")
+    parser.add_argument("--ray-logs", type=Path, help="copy here what the nodes of Ray logged")
     parser.add_argument("--log", type=Path, help="write here what the service logged")
     return parser.parse_args()
 
@@ -78,6 +95,12 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
         upgrade=options.upgrade,
         erased=options.erased,
         documents=options.documents,
+        cancelled=options.cancelled,
+        small=options.small,
+        settling_seconds=options.settling,
+        bucket=options.bucket,
+        shards=options.shards,
+        ray_logs=options.ray_logs,
     )
 
 
@@ -88,9 +111,9 @@ def varied_texts(count: int) -> list[str]:
     return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]
 
 
-def built_corpus(corpus: Path) -> Path:
-    environment = {**os.environ, "ASSAYER_CORPUS__PATH": str(corpus)}
-    command = [str(_PROGRAM), "corpus", "build", str(_EXAMPLES / "corpus.jsonl")]
+def built_corpus(corpus: Path, *options: str, **variables: str) -> Path:
+    environment = {**os.environ, "ASSAYER_CORPUS__PATH": str(corpus), **variables}
+    command = [str(_PROGRAM), "corpus", "build", str(_EXAMPLES / "corpus.jsonl"), *options]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     return corpus
 

@@ -58,10 +58,15 @@ Tenants = Sequence[AsyncClient]
 
 
 def submissions(
-    seed: int, texts: Sequence[str], tenants: int, seconds: float, erased: float = 0.0, documents: float = 0.0
+    seed: int,
+    texts: Sequence[str],
+    tenants: int,
+    seconds: float,
+    erased: float = 0.0,
+    documents: float = 0.0,
+    cancelled: float = 0.1,
 ) -> list[Submission]:
-    """Spread evenly over the time; one in five sent twice, one in ten cancelled, so large shares erased and sent as
-    files."""
+    """Spread evenly over the time; one in five sent twice, so large shares cancelled, erased and sent as files."""
     random = Random(f"crowd {seed}")
     # Not both: of one that was cancelled and then erased nobody can tell any more which calls were told in between.
     return [
@@ -70,7 +75,7 @@ def submissions(
             tenant=random.randrange(tenants),
             text=text,
             twice=random.random() < 0.2,
-            cancelled_after=(leaves := random.uniform(0.0, 10.0) if random.random() < 0.1 else None),
+            cancelled_after=(leaves := random.uniform(0.0, 10.0) if random.random() < cancelled else None),
             erased_after=random.uniform(0.0, 60.0) if random.random() < erased and leaves is None else None,
             as_document=random.random() < documents,
         )

@@ -9,6 +9,9 @@ from benchmarks.chaos.books import Books
 
 __all__ = ["Accepted", "Findings", "Told", "judged"]
 
+_LOST = "accepted, and not in the tables"
+_WITHOUT = "without a verdict"
+_TWICE = "accepted twice under one idempotency key"
 _VERDICTS = {"done", "failed", "dead", "cancelled"}
 
 
@@ -39,7 +42,7 @@ class Told(NamedTuple):
 
 
 _PROMISES: Mapping[str, Callable[[Told], bool]] = {
-    "without a verdict": lambda job: job.state not in _VERDICTS,
+    _WITHOUT: lambda job: job.state not in _VERDICTS,
     "still leased": lambda job: job.leased,
     "not told of exactly one verdict": lambda job: job.verdicts != 1,
     "told of another verdict than theirs, or of more after it": lambda job: (
@@ -76,6 +79,14 @@ class Findings(Frozen):
     """Calls that were told after the verdict."""
 
     @property
+    def lost(self) -> int:
+        return len(set(self.broken.get(_LOST, ())) | set(self.broken.get(_WITHOUT, ())))
+
+    @property
+    def doubled(self) -> int:
+        return len(self.broken.get(_TWICE, ()))
+
+    @property
     def violations(self) -> list[str]:
         return [f"{what}: {', '.join(those)}" for what, those in self.broken.items() if those]
 
@@ -94,9 +105,9 @@ def judged(
     for one in accepted:
         by_key[one.tenant, one.key].add(one.job)
     broken = {
-        "accepted, and not in the tables": known - jobs.keys() - set(erased),
+        _LOST: known - jobs.keys() - set(erased),
         "in the tables, and never accepted": jobs.keys() - known,
-        "accepted twice under one idempotency key": {job for ids in by_key.values() if len(ids) > 1 for job in ids},
+        _TWICE: {job for ids in by_key.values() if len(ids) > 1 for job in ids},
         "called a language model after the verdict": set(late),
         **({} if books is None else {what: set(those) for what, those in books.broken.items()}),
         **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _PROMISES.items()},

@@ -1,6 +1,8 @@
 """Kills processes one after another, each time when the API answers and calls are in flight."""
 
 import asyncio
+import logging
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from benchmarks.simulator.process import Simulator
 
 __all__ = ["Killer", "Killing", "Spent", "change_weather", "spent"]
 
+_LOG = logging.getLogger(__name__)
 _WAIT_SECONDS = 60.0
 """For a process to kill."""
 _IDLE_SECONDS = 10.0
@@ -47,6 +50,14 @@ class Killing(NamedTuple):
     away: float
     """Seconds until the API answered from its database again, from the kill."""
     weather: str
+    whole: float = 0.0
+    """Seconds until all that died with it had been replaced, where that is waited for."""
+    load: float = 0.0
+    """Of the machine, over the minute before."""
+
+    @property
+    def times(self) -> tuple[float, float, float]:
+        return self.at, self.away, self.whole
 
 
 @dataclass
@@ -58,22 +69,28 @@ class Killer:
     done: list[Killing] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     """Kinds of which no process was found."""
+    gave_up: str = ""
+    """Why nothing more was killed: the service did not come back."""
     alone: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever does something to the service."""
 
     async def run(self, plan: Iterator[Kill]) -> None:
-        """To its end, or until it is cancelled."""
+        """To its end, until it is cancelled, or until the service does not come back."""
         for kill in plan:
             await asyncio.sleep(kill.pause)
             async with self.alone:
-                await self._kill(kill.kind)
+                try:
+                    await self._kill(kill.kind)
+                except TimeoutError as error:
+                    self.gave_up = f"After the death of {kill.kind}: {error}"
+                    return
 
     async def _kill(self, kind: str) -> None:
         victim = await self._found(kind)
         if victim is None:
             self.missed.append(kind)
             return
-        before = await spent(self.simulator)
+        before, living, load = await spent(self.simulator), await self.service.living(), os.getloadavg()[0]
         try:
             victim.send_signal(signal.SIGKILL)
         except psutil.NoSuchProcess:
@@ -83,7 +100,10 @@ class Killer:
         await until(partial(_is_gone, victim), _WAIT_SECONDS, _LOOK_SECONDS)
         await self.service.until_it_answers(_WHOLE_SECONDS)
         away = time.monotonic() - killed
-        self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name))
+        await self.service.until_whole(living)
+        whole = time.monotonic() - killed
+        self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name, whole, load))
+        _LOG.info("%s died after %.0f s; answers after %.1f s, whole after %.1f s", kind, *self.done[-1].times)
 
     async def _found(self, kind: str) -> psutil.Process | None:
         """One of those, once calls are in flight; without any after a while, all the same."""

@@ -1,12 +1,13 @@
 """One run of chaos: a service, its users, its killer and the weather; then the reader's verdict on the verdicts."""
 
 import asyncio
+import logging
 import os
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spe
 from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
 from benchmarks.chaos.processes import free_port
-from benchmarks.chaos.rayservice import DeployedService, deployed, read_ray_service
+from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import redis
 from benchmarks.chaos.service import Service, serving
 from benchmarks.simulator.counters import Stats
@@ -40,7 +41,8 @@ KINDS: Mapping[Ground, tuple[str, ...]] = {
 _NODES = (NodePlan("node-0", 1), NodePlan("node-1", 1))
 _OVERLAY = "llm"
 """The one that asks nobody outside: models on GPUs, literature from the corpus alone."""
-_PODS_OF_A_GROUP = 2
+_LOG = logging.getLogger(__name__)
+_COPIES = "copies"
 _READ_SECONDS = 120.0
 _PURGED_SECONDS = 30.0
 NEWER_MODEL = "simulated-newer"
@@ -76,6 +78,18 @@ class Chaos(NamedTuple):
     """Share of the evaluations that are erased while the run goes on."""
     documents: float = 0.0
     """Share that is sent as files."""
+    cancelled: float = 0.1
+    """Share that is cancelled."""
+    small: bool = False
+    """Of a RayService: whether no pool has more than two processes."""
+    pods: int = 2
+    """Of a RayService: the most of one group."""
+    bucket: str | None = None
+    """Of a RayService: address of a bucket in which the corpus is, and from which each node pulls its shards."""
+    shards: int = 1
+    """Of the corpus there."""
+    ray_logs: Path | None = None
+    """Where what a RayService's nodes logged is kept."""
 
 
 class Outcome(NamedTuple):
@@ -89,6 +103,10 @@ class Outcome(NamedTuple):
     silence: str
     """What whoever asked the API all the while has to say of it; empty where nobody did."""
     seconds: float
+    quiet: Sequence[Quiet] = ()
+    """The same between each kill and the next, or the end."""
+    gave_up: str = ""
+    """Why it ended before its time."""
 
 
 async def run(chaos: Chaos, home: Path) -> Outcome:
@@ -101,20 +119,33 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
         async with _ground(chaos, simulator, home) as service:
             async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
                 killer = Killer(service, simulator)
-                what = submissions(chaos.seed, chaos.texts, chaos.tenants, chaos.seconds, chaos.erased, chaos.documents)
+                what = submissions(
+                    chaos.seed, chaos.texts, chaos.tenants, chaos.seconds,
+                    chaos.erased, chaos.documents, chaos.cancelled,
+                )  # fmt: skip
                 newer = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
                 plan = happenings(chaos.seconds, chaos.outages, chaos.upgrade)
+                _LOG.info("the service is there after %.0f s", time.monotonic() - began)
                 async with asyncio.TaskGroup() as group:
                     group.create_task(submit_all(tenants, what, record, erasures))
                     group.create_task(_trouble(chaos, killer))
                     group.create_task(happen(killer, plan, chaos.outage_seconds, newer))
+                _LOG.info("all came in and died that should; waiting for the rest to end")
                 with suppress(TimeoutError):  # the reader finds those without a verdict
                     await until_all_ended(tenants, chaos.settling_seconds)
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
+            quiet = _quiet(service, killer) if isinstance(service, DeployedService) else ()
             findings = await _read_once_purged(home, record, erasures)
     seconds = time.monotonic() - began
     silence = service.silence() if isinstance(service, DeployedService) else ""
-    return Outcome(killer.done, killer.missed, findings, stats, last, service.starts, silence, seconds)
+    return Outcome(
+        killer.done, killer.missed, findings, stats, last, service.starts, silence, seconds, quiet, killer.gave_up
+    )
+
+
+def _quiet(service: DeployedService, killer: Killer) -> list[Quiet]:
+    times = [killer.began + one.at for one in killer.done]
+    return [service.quiet(since, until) for since, until in pairwise([*times, time.monotonic()])]
 
 
 async def _trouble(chaos: Chaos, killer: Killer) -> None:
@@ -150,18 +181,34 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
 
 @asynccontextmanager
 async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
-    plan = read_ray_service(_OVERLAY, _PODS_OF_A_GROUP)
+    plan = read_ray_service(_OVERLAY, chaos.pods, chaos.small)
+    source: dict[str, str] = {}
+    if chaos.bucket is not None:
+        source = {"ASSAYER_CORPUS__SOURCE": chaos.bucket}
+        plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(one, home) for one in plan.nodes])
     async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
             "RAY_enable_worker_prestart": "0",  # eight processes a node that nobody asked for
-            "RAY_gcs_rpc_server_reconnect_timeout_s": "600",  # as KubeRay has it: a node waits so long for a head
+            **source,
         }
         async with (
-            nodes(plan.nodes, settings, kept, free_port(), quick=False) as started,
+            nodes(plan.nodes, settings, kept, free_port(), quick=False, logs=chaos.ray_logs) as started,
             deployed(plan, home, settings, started) as service,
         ):
             yield service
+            if chaos.bucket is not None:
+                _LOG.info("pulled: %s", "; ".join(_pulled(home / _COPIES / one.name) for one in plan.nodes))
+
+
+def _with_copy(node: NodePlan, home: Path) -> NodePlan:
+    """Its own disk."""
+    return node._replace(variables={"ASSAYER_CORPUS__PATH": str(home / _COPIES / node.name)})
+
+
+def _pulled(copy: Path) -> str:
+    files = [one for one in copy.rglob("*") if one.is_file()]
+    return f"{copy.name} {len(files)} files, {sum(one.stat().st_size for one in files) / 2**20:.1f} MiB"
 
 
 def _service(

@@ -87,6 +87,13 @@ class Service:
         except TimeoutError:
             raise TimeoutError(f"The service does not answer after {seconds:g} s: {self.said()}") from None
 
+    async def living(self) -> frozenset[str]:
+        """Ids of the nodes of Ray that live, where that is asked."""
+        return frozenset()
+
+    async def until_whole(self, before: frozenset[str]) -> None:
+        """Until what died has been replaced, where that is asked; `before` lived at its death. Raises TimeoutError."""
+
     def said(self) -> str:
         log = self.home / "serve.log"
         return log.read_text("utf-8", "replace")[-3000:] if log.is_file() else ""

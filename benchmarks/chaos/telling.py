@@ -10,12 +10,18 @@ __all__ = ["told"]
 
 _HEADING = "| killed | times | calls in flight | paid twice | abandoned | API away, s (mean, longest) |"
 
+_EACH = (
+    "| killed | at, s | load | calls in flight | paid twice | first answer after, s "
+    "| unanswered | last unanswered after, s | whole again after, s |"
+)
+
 
 def told(outcome: Outcome) -> str:
     found, stats = outcome.findings, outcome.stats
     distinct = stats.answered - stats.repeated_answers
     lines = [
-        f"{found.accepted} accepted: {', '.join(f'{count} {state}' for state, count in sorted(found.states.items()))}",
+        f"{found.accepted} accepted, {found.lost} lost, {found.doubled} doubled: "
+        + ", ".join(f"{count} {state}" for state, count in sorted(found.states.items())),
         f"{found.interrupted} took more than one attempt, {found.attempts} attempts in all; "
         f"{len(outcome.killings)} processes killed in {outcome.seconds:.0f} s",
         f"{stats.answered} calls answered, {distinct} of distinct prompts: {stats.repeated_answers} paid twice "
@@ -33,7 +39,10 @@ def told(outcome: Outcome) -> str:
         "",
         *_by_kind(outcome),
         "",
+        *(_one_by_one(outcome) if outcome.quiet else []),
     ]
+    if outcome.gave_up:
+        lines.append(f"GAVE UP: {outcome.gave_up}")
     if outcome.missed:
         lines.append(f"never found: {', '.join(sorted(set(outcome.missed)))}")
     lines += found.problems
@@ -53,6 +62,19 @@ def _by_kind(outcome: Outcome) -> Sequence[str]:
         away = [one.away for one, _ in those]
         rows.append(f"| {kind} | {len(those)} | {flying:.0f} | {twice} | {left} | {mean(away):.1f}, {max(away):.1f} |")
     return rows
+
+
+def _one_by_one(outcome: Outcome) -> Sequence[str]:
+    killings = outcome.killings
+    ends = [*(one.before for one in killings[1:]), outcome.last]
+    rows = [_EACH, "|---|" + "---:|" * 8]
+    for one, end, quiet in zip(killings, ends, outcome.quiet, strict=True):
+        paid = _between(one.before, end)
+        rows.append(
+            f"| {one.kind} | {one.at:.0f} | {one.load:.0f} | {one.before.in_flight} | {paid.repeated} "
+            f"| {one.away:.1f} | {quiet.unanswered} of {quiet.asked} | {quiet.until:.1f} | {one.whole:.0f} |"
+        )
+    return [*rows, ""]
 
 
 def _between(before: Spent, after: Spent) -> Spent:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from ray.exceptions import RayActorError, RaySystemError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 from ray.serve.exceptions import BackPressureError, RayServeException
 from ray.serve.handle import DeploymentHandle, DeploymentResponse
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
@@ -66,7 +66,7 @@ class PoolClient(Generic[T]):
             raise _original_error(error) from None
         except BackPressureError:
             raise PoolFull(f"{self._name} has more to do than it can queue.") from None
-        except (RayActorError, RaySystemError, RayServeException) as error:
+        except (RayError, RayServeException) as error:  # also an answer that went with the node it lay on
             raise ReplicaLost(f"A process of {self._name} died: {type(error).__name__}.") from None
 
     def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.chaos.redis import redis_program
 from benchmarks.chaos.running import Chaos, Ground, Outcome, run
 from benchmarks.chaos.telling import told
 from index import build_corpus
@@ -71,3 +72,17 @@ async def test_service_and_database_killed_lose_nothing_and_do_nothing_twice(cor
 async def test_pools_killed_on_ray_lose_nothing_and_do_nothing_twice(corpus: Path, home: Path) -> None:
     kinds = ("evaluator", "ingress", "postgres")
     held(await run(chaos("ray", kinds, corpus), home), kinds)
+
+
+async def test_head_and_a_node_of_a_deployed_service_killed_lose_nothing_and_are_replaced(
+    corpus: Path, home: Path
+) -> None:
+    try:
+        redis_program()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    kinds = ("head", "pools-0")
+    plan = chaos("rayservice", kinds, corpus)._replace(small=True, pods=1, seconds=20.0, storms=False)
+    outcome = await run(plan, home)
+    held(outcome, kinds)
+    assert outcome.gave_up == "", told(outcome)

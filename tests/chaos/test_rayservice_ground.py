@@ -2,14 +2,17 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.chaos.processes import free_port
-from benchmarks.chaos.rayservice import DeployedService, read_ray_service
+from benchmarks.chaos.rayservice import DeployedService, Quiet, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import Redis, redis, redis_program
+from cluster.serving.settings import ServingSettings
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +29,29 @@ def test_config_is_the_one_that_kustomize_puts_in_and_nodes_have_what_pods_ask_f
 ) -> None:
     plan = read_ray_service(overlay, most_of_a_group=2)
     assert plan.config == yaml.safe_load((ROOT / "deploy" / "serve" / f"{file}.yaml").read_text("utf-8"))
-    assert [tuple(node) for node in plan.nodes] == nodes
+    assert [node[:3] for node in plan.nodes] == nodes
+
+
+def test_small_service_has_the_same_pools_with_at_most_two_processes_that_stay() -> None:
+    whole, small = (read_ray_service("llm", 2, small).config for small in (False, True))
+    pools, fewer = (
+        {name: pool for name, pool in one["applications"][0]["args"]["serving"].items() if isinstance(pool, dict)}
+        for one in (whole, small)
+    )
+    assert {name: pool["replicas"] for name, pool in fewer.items()} == {
+        name: min(pool["replicas"], 2) for name, pool in pools.items()
+    }
+    assert not any("most" in pool for pool in fewer.values())
+    assert {name: pool["cpus"] for name, pool in fewer.items() if "cpus" in pool} == {
+        name: pool["cpus"] for name, pool in pools.items() if "cpus" in pool
+    }
+    ServingSettings.model_validate(small["applications"][0]["args"]["serving"])
+
+
+def test_shards_in_a_bucket_are_shared_by_one_more_process_than_hold_each() -> None:
+    plan = with_shared_shards(read_ray_service("llm", 2, small=True), 6)
+    serving = ServingSettings.model_validate(plan.config["applications"][0]["args"]["serving"])
+    assert (serving.index.replicas, serving.index_copies, serving.index_shards) == (3, 2, 6)
 
 
 def test_head_keeps_what_it_knows_in_redis_and_takes_configs(tmp_path: Path) -> None:
@@ -47,7 +72,7 @@ def redis_server() -> None:
         pytest.skip(str(missing))
 
 
-async def _said(port: int, *commands: str) -> list[str]:
+async def _replies(port: int, *commands: str) -> list[str]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         answers = []
@@ -63,7 +88,7 @@ async def _said(port: int, *commands: str) -> list[str]:
 @pytest.mark.usefixtures("redis_server")
 async def test_redis_asks_for_its_password_and_is_gone_afterwards(tmp_path: Path) -> None:
     async with redis(tmp_path) as kept:
-        denied, let_in, answered = await _said(kept.port, "PING", f"AUTH {kept.password}", "PING")
+        denied, let_in, answered = await _replies(kept.port, "PING", f"AUTH {kept.password}", "PING")
         assert denied.startswith("-NOAUTH")
         assert (let_in, answered) == ("+OK", "+PONG")
     with pytest.raises(OSError, match="onnect"):
@@ -75,7 +100,43 @@ def test_redis_is_looked_for_where_it_is_named(tmp_path: Path, monkeypatch: pyte
     assert redis_program() == tmp_path / "redis-server"
 
 
+async def test_nobody_is_known_to_live_while_no_head_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("secret", "ascii")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    head = Dashboard(free_port())
+    assert await head.nodes() == frozenset()
+    assert not is_up(await head.applications(), ())
+    assert not await head.put({})
+
+
+def _said(
+    status: str = "RUNNING", node: str = "a", target: int = 1, pool: str = "HEALTHY", proxy: str = "HEALTHY"
+) -> Any:
+    replicas = [{"state": "RUNNING", "node_id": node}]
+    pools = {"index": {"status": pool, "replicas": replicas, "target_num_replicas": target}}
+    return {"applications": {"assayer": {"status": status, "deployments": pools}}, "proxies": {"a": {"status": proxy}}}
+
+
+def test_service_is_up_when_every_process_that_it_should_have_is_on_a_node_that_lives() -> None:
+    assert is_up(_said(), {"a"})
+    for lacking in (
+        _said(status="DEPLOYING"),
+        _said(node="lost"),
+        _said(target=2),
+        _said(pool="UNHEALTHY"),
+        _said(proxy="STARTING"),
+    ):
+        assert not is_up(lacking, {"a"})
+
+
+def test_quiet_after_a_death_is_told_up_to_the_last_question_without_an_answer(tmp_path: Path) -> None:
+    service = DeployedService(tmp_path, (), {})
+    service.asked = [(10.0, True), (11.0, False), (11.5, True), (12.5, False), (13.0, True), (20.0, False)]
+    assert service.quiet(10.5, 20.0) == Quiet(asked=4, unanswered=2, until=2.0)
+    assert service.quiet(13.0, 20.0) == Quiet(asked=1, unanswered=0, until=0.0)
+
+
 def test_silence_is_from_the_first_unanswered_question_to_the_next_answer(tmp_path: Path) -> None:
-    service = DeployedService(tmp_path, (), {}, port=free_port())
+    service = DeployedService(tmp_path, (), {})
     service.asked = [(10.0, True), (11.0, False), (12.5, False), (14.0, True), (15.0, False), (15.5, True)]
     assert service.silence() == "API asked 6 times, 3 unanswered; longest silence 3.0 s"

@@ -71,6 +71,15 @@ async def _version(corpora: PooledCorpora) -> str:
     return (await corpora.current()).version
 
 
+async def _searched(traffic: Traffic, version: str) -> None:
+    """Until a search has seen that version."""
+
+    async def versions() -> set[str]:
+        return {one.version for one in traffic.answers}
+
+    await wait_until_async(versions, lambda seen: version in seen)
+
+
 @pytest.mark.parametrize("shards", [0, 2])
 async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, edition(0, 40), shards)
@@ -80,11 +89,13 @@ async def test_no_search_fails_or_mixes_versions_while_they_are_published(tmp_pa
         editions.note(began.version, 0)
         traffic = Traffic(corpora, per_second=50, most=4)
         asking = asyncio.create_task(traffic.run(stop))
+        await _searched(traffic, began.version)
         update = update_shards if shards else update_corpus
         for number in range(1, 4):
             done = await update(Delta(edition(number, 40)), directory, EMBEDDER, options=KEEP)
             editions.note(done.manifest.version, number)
             await wait_until_async(lambda: _version(corpora), done.manifest.version.__eq__)
+            await _searched(traffic, done.manifest.version)
         (hits,) = await began.search(["bees"], 5, OPEN)
         stop.set()
         await asking

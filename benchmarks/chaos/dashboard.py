@@ -1,0 +1,84 @@
+"""What the head of a Ray cluster says of it: which nodes live, and whether the whole service runs on them."""
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+__all__ = ["Dashboard", "is_up"]
+
+_ASK_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """While no head listens, nothing is known: no node, and no service."""
+
+    port: int
+
+    async def put(self, config: Mapping[str, Any]) -> bool:
+        """As KubeRay does; False while the head does not listen yet. Raises RuntimeError where the config is wrong."""
+        try:
+            async with self._client as client:
+                answer = await client.put("/api/serve/applications/", json=config)
+        except (httpx2.HTTPError, OSError):
+            return False
+        if answer.status_code in (401, 403) or 400 <= answer.status_code < 404:
+            raise RuntimeError(f"Ray refuses the config: {answer.status_code} {answer.text[:2000]}")
+        return answer.is_success
+
+    async def nodes(self) -> frozenset[str]:
+        """Ids of those that live, as far as the head knows."""
+        said = await self._get("/api/v0/nodes?limit=1000")
+        listed = said.get("data", {}).get("result", {}).get("result", [])
+        return frozenset(one["node_id"] for one in listed if one["state"] == "ALIVE")
+
+    async def applications(self) -> Mapping[str, Any]:
+        """All that Serve's controller says, through the head."""
+        return await self._get("/api/serve/applications/")
+
+    async def _get(self, path: str) -> Mapping[str, Any]:
+        try:
+            async with self._client as client:
+                answer = await client.get(path)
+                said = answer.json() if answer.is_success else {}
+        except (httpx2.HTTPError, OSError, ValueError):
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    @property
+    def _client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.port}",
+            timeout=_ASK_SECONDS,
+            headers={"Authorization": f"Bearer {self._token}"},
+        )
+
+    @cached_property
+    def _token(self) -> str:
+        """Without it nobody is let in."""
+        return Path(os.environ["RAY_AUTH_TOKEN_PATH"]).read_text("ascii")
+
+
+def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
+    """Whether every application runs, each of its pools with all processes that it should have, all of them on these
+    nodes, and every proxy of theirs lets requests in. `said` as Serve's controller does."""
+    applications = said.get("applications", {}).values()
+    proxies = said.get("proxies", {})
+    pools = [pool for one in applications for pool in one["deployments"].values()]
+    return (
+        bool(pools)
+        and all(one["status"] == "RUNNING" for one in applications)
+        and all(pool["status"] == "HEALTHY" and _is_full(pool, nodes) for pool in pools)
+        and bool(proxies)
+        and all(node in nodes and proxy["status"] == "HEALTHY" for node, proxy in proxies.items())
+    )
+
+
+def _is_full(pool: Mapping[str, Any], nodes: Collection[str]) -> bool:
+    running = [one for one in pool["replicas"] if one["state"] == "RUNNING" and one["node_id"] in nodes]
+    return bool(len(running) == len(pool["replicas"]) == pool["target_num_replicas"])

@@ -1,0 +1,59 @@
+"""What Ray may say instead of an answer when a node is lost, and what a pool's callers make of it; without a Ray."""
+
+from typing import Any, cast
+
+import pytest
+from ray import ObjectRef
+from ray.exceptions import (
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectFetchTimedOutError,
+    ObjectLostError,
+    OutOfMemoryError,
+    OwnerDiedError,
+    RpcError,
+    WorkerCrashedError,
+)
+
+from cluster.serving.pool_client import PoolClient, ReplicaLost
+from tests.cluster.served.specimen import Specimen
+
+_REFERENCE = ObjectRef.nil().hex()
+
+
+class LosingHandle:
+    """A pool's handle whose first calls end in those errors, and the next in an answer."""
+
+    deployment_name = "index"
+
+    def __init__(self, *errors: Exception) -> None:
+        self._errors = list(errors)
+
+    def options(self, method_name: str) -> "LosingHandle":
+        return self
+
+    async def remote(self, text: str) -> str:
+        if self._errors:
+            raise self._errors.pop(0)
+        return text
+
+    def client(self, patience: float) -> PoolClient[Specimen]:
+        return PoolClient(cast("Any", self), 5.0, patience)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ObjectLostError(_REFERENCE, None, ""),
+        ObjectFetchTimedOutError(_REFERENCE, None, ""),
+        OwnerDiedError(_REFERENCE, None, ""),
+        *(cast("Any", kind)("gone") for kind in (NodeDiedError, OutOfMemoryError, RpcError)),
+        LocalRayletDiedError(),
+        WorkerCrashedError(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_answer_that_went_with_a_node_is_asked_for_again(error: Exception) -> None:
+    assert await LosingHandle(error).client(5.0).ask(Specimen.echo, "still here") == "still here"
+    with pytest.raises(ReplicaLost, match=f"index.*{type(error).__name__}"):
+        await LosingHandle(error).client(5.0).once(Specimen.echo, "still here")
