@@ -21,6 +21,7 @@ from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.engine_parts import NOTHING_SHARED, SharedParts
 from cluster.evaluator import Evaluator, open_evaluator
+from cluster.mail import mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
@@ -88,6 +89,7 @@ def api_services(
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
     audit_log, documents = PgAuditLog(database), open_documents(settings, database)
+    mails = mail_outbox(settings, database)
     return Services(
         settings=settings.api,
         clock=clock,
@@ -106,8 +108,9 @@ def api_services(
         keys=PgKeys(database, settings.keys),
         access=settings.access,
         audit_log=audit_log,
-        members=PgMembers(database, audit_log),
-        assignments=PgAssignments(database, audit_log),
+        mails=mails,
+        members=PgMembers(database, audit_log, mails),
+        assignments=PgAssignments(database, audit_log, mails),
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),

@@ -160,6 +160,7 @@ async def ask(
         open=query.open,
         tags=tags_in(query.tags),
         opinions_due=query.opinions_due,
+        submitted_by=caller.member,
     )
     return await _store(request, caller.tenant, services, query, intake, new, query.name, idempotency_key)
 
