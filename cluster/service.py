@@ -15,6 +15,8 @@ from functools import partial
 from fastapi import FastAPI
 
 from assayer.errors import AssayerError
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
 from assayer.ports import Clock
 from cluster.clock import SystemClock
 from cluster.database import open_database
@@ -140,7 +142,17 @@ def api_services(
         typical=typical_evaluations(settings.llm),
         blind=settings.evaluation.blind,
         overnight=settings.llm is not None and settings.llm.batch.enabled,
+        personas=_personas(settings.innoeval.board),
     )
+
+
+def _personas(options: BoardOptions) -> int | None:
+    """None: their file cannot be read here. Evaluations say what is wrong with it."""
+    try:
+        pool = built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas)
+    except AssayerError:
+        return None
+    return len(pool.personas)
 
 
 def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:

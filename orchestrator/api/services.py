@@ -135,6 +135,8 @@ class Services:
     """Which ideas are judged blind where the request does not say."""
     overnight: bool = False
     """Whether jobs may wait for batches of the language model's endpoint."""
+    personas: int | None = None
+    """From which InnoEval's boards are drawn: no board is larger. None: the API does not know, evaluations do."""
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:
         return judged_blind(said, self.blind, several=several)

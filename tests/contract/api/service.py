@@ -144,6 +144,7 @@ class Service:
             check_address=partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
             read_table=read_table,
+            personas=12,
         )
         return cls(database, services, create_app(services), checks)
 

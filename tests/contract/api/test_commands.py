@@ -52,11 +52,14 @@ async def test_board_is_as_large_as_the_command_says(program: Program, service: 
     one = await program.run("submit", "ideas/risk.txt", "--method", "innoeval", "--board", "3")
     many = await program.run("submit", "ideas", "--method", "innoeval", "--board", "0")
     refused = await program.run("submit", "ideas/risk.txt", "--board", "3")
+    larger = await program.run("submit", "ideas", "--method", "innoeval", "--board", "13")
     assert (one.code, many.code, refused.code) == (0, 0, 2), (one.err, many.err, refused.err)
     first = "SELECT request ->> 'board' AS board FROM jobs ORDER BY id = $1 DESC"
     asked = await service.database.fetch(first, one.out.strip())
     assert [row["board"] for row in asked] == ["3", "0"]
     assert "Only the method innoeval has a board" in refused.err
+    assert larger.code == 2
+    assert "A board of 13 was asked for, and there are 12 personas. Ask for that many at most." in larger.err
 
 
 async def test_ranking_is_watched_to_its_verdict(program: Program, service: Service) -> None:
