@@ -23,6 +23,10 @@
     │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
     │   ├── Unreadable           it arrived, and no parser could read it within its limits
     │   └── ParserUnavailable    every server that could have parsed it was out of reach
+    ├── MailError                a mail could not be handed to the mail server
+    │   ├── MailServerUnavailable    nothing can be handed over: out of reach, no TLS, sign-in or sender refused
+    │   ├── MailPostponed            it does not take this mail for now
+    │   └── MailRefused              it will never take this mail: no such mailbox
     ├── StorageError             the database is out of reach
     ├── PartUnavailable          a pool of the service is out of reach
     └── Defect                   assayer itself failed on one evaluation; the others go on
@@ -53,6 +57,10 @@ __all__ = [
     "LlmError",
     "LlmRejected",
     "LlmUnavailable",
+    "MailError",
+    "MailPostponed",
+    "MailRefused",
+    "MailServerUnavailable",
     "MalformedAnswer",
     "NoFallback",
     "ParserUnavailable",
@@ -225,6 +233,30 @@ class ParserUnavailable(FullTextError):
     """Every server that could have parsed the document was out of reach."""
 
     reason = "no parser was in reach"
+
+
+class MailError(AssayerError):
+    """A mail could not be handed to the mail server."""
+
+    reason = "a mail was not taken"
+
+
+class MailServerUnavailable(MailError):
+    """It is out of reach, or refuses TLS, the sign-in or the sender: this says nothing of any one mail."""
+
+    reason = "the mail server was out of reach"
+
+
+class MailPostponed(MailError):
+    """The server does not take this mail for now."""
+
+    reason = "a mail was postponed"
+
+
+class MailRefused(MailError):
+    """The server will never take this mail."""
+
+    reason = "a mail was refused"
 
 
 class StorageError(AssayerError):

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from assayer.ports import Clock
 from cluster.engine import Engine
 from cluster.job_performer import make_performer, make_worker
+from cluster.mail import mail_deliverer, mail_outbox
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
 from cluster.telemetry import trace_export
 from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secrets
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
 from orchestrator.execution.worker import Worker
+from orchestrator.mail.delivery import MailDeliverer
 from orchestrator.settings import ExecutionSettings
 from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
 from orchestrator.store.audit_log import PgAuditLog
@@ -34,6 +36,8 @@ class Evaluator:
     overnight: Worker
     """With places of its own, for jobs that mostly wait."""
     deliverer: WebhookDeliverer
+    mail: MailDeliverer | None
+    """None: the service sends no mails."""
     chores: tuple[Chore, ...]
     lock: ChoreLock
     longest_pause: float
@@ -45,6 +49,8 @@ class Evaluator:
             group.create_task(self.worker.run())
             group.create_task(self.overnight.run())
             group.create_task(self.deliverer.run())
+            if self.mail is not None:
+                group.create_task(self.mail.run())
             group.create_task(run_chores(self.chores, self.lock, self.longest_pause))
 
     @property
@@ -71,7 +77,8 @@ async def open_evaluator(
     batch_only: bool = False,
 ) -> AsyncIterator[Evaluator]:
     """`batch_only`: it leases no interactive jobs."""
-    jobs, outbox, cipher = PgJobs(database), PgWebhooks(database), load_secret_cipher(settings)
+    jobs, cipher, mails = PgJobs(database), load_secret_cipher(settings), mail_outbox(settings, database)
+    outbox = PgWebhooks(database, mails)
     leases, work, log = PgLeases(database, settings.queue), settings.work, PgAuditLog(database)
     months, documents = PgMonths(database, settings.retention), open_documents(settings, database)
     await re_encrypt_secrets(outbox, cipher)
@@ -86,6 +93,7 @@ async def open_evaluator(
                 worker=make_worker(name, *parts, batch_only),
                 overnight=make_worker(f"{name} overnight", *parts, overnight_only=True),
                 deliverer=deliverer,
+                mail=mail_deliverer(settings, mails, clock),
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
                     Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),

@@ -18,6 +18,7 @@ from assayer.models import Identifiers, Window
 from cluster.clock import SystemClock
 from cluster.corpus_source import followed_bucket
 from cluster.database import open_database
+from cluster.mail import mail_sender
 from cluster.settings import Settings
 from index import Corpus
 from index.faiss_build import faiss_packages, load_faiss
@@ -70,6 +71,7 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     if settings.llm is not None and settings.llm.batch.enabled:
         yield await _batches(settings.llm)
     yield _webhooks(settings)
+    yield await _mail(settings)
     for finding in await check_remote_services(settings):
         yield finding
 
@@ -196,6 +198,24 @@ def _webhooks(settings: Settings) -> Finding:
         return Finding("webhooks", "ok", "secrets are encrypted with a key in the data directory.")
     text = "not available: with your own database they need a key. Set ASSAYER_WEBHOOKS__KEYS."
     return Finding("webhooks", "absent", text)
+
+
+async def _mail(settings: Settings) -> Finding:
+    """Connects and signs in; sends nothing."""
+    if settings.mail.host is None:
+        text = "not configured; nobody is told by mail. Set ASSAYER_MAIL__HOST and __SENDER."
+        return Finding("mail", "absent", text)
+    try:
+        sender = mail_sender(settings)
+        from workers.mail.smtp import SmtpConnection
+
+        async with SmtpConnection(settings.mail) as server:
+            answer = await server.reach()
+    except AssayerError as error:
+        return Finding("mail", "broken", str(error))
+    except ImportError as error:
+        return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer[service]'.")
+    return Finding("mail", "ok", f"{answer} Mails come from {sender.addr_spec}.")
 
 
 _PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")

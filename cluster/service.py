@@ -15,12 +15,15 @@ from functools import partial
 from fastapi import FastAPI
 
 from assayer.errors import AssayerError
+from assayer.methods.innoeval.options import BoardOptions
+from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
 from assayer.ports import Clock
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.engine_parts import NOTHING_SHARED, SharedParts
 from cluster.evaluator import Evaluator, open_evaluator
+from cluster.mail import mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
@@ -88,6 +91,7 @@ def api_services(
     ready: Callable[[], Awaitable[Sequence[Check]]],
 ) -> Services:
     audit_log, documents = PgAuditLog(database), open_documents(settings, database)
+    mails = mail_outbox(settings, database)
     return Services(
         settings=settings.api,
         clock=clock,
@@ -106,8 +110,9 @@ def api_services(
         keys=PgKeys(database, settings.keys),
         access=settings.access,
         audit_log=audit_log,
-        members=PgMembers(database, audit_log),
-        assignments=PgAssignments(database, audit_log),
+        mails=mails,
+        members=PgMembers(database, audit_log, mails),
+        assignments=PgAssignments(database, audit_log, mails),
         opinions=PgOpinions(database, audit_log),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
@@ -137,7 +142,17 @@ def api_services(
         typical=typical_evaluations(settings.llm),
         blind=settings.evaluation.blind,
         overnight=settings.llm is not None and settings.llm.batch.enabled,
+        personas=_personas(settings.innoeval.board),
     )
+
+
+def _personas(options: BoardOptions) -> int | None:
+    """None: their file cannot be read here. Evaluations say what is wrong with it."""
+    try:
+        pool = built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas)
+    except AssayerError:
+        return None
+    return len(pool.personas)
 
 
 def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:

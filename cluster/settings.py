@@ -7,7 +7,7 @@ import binascii
 from base64 import urlsafe_b64decode
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Literal, Self, get_origin
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
@@ -32,6 +32,7 @@ from orchestrator.settings import (
     BatchSettings,
     DatabaseSettings,
     ExecutionSettings,
+    MailDeliverySettings,
     QueueSettings,
     RetentionSettings,
     RewardSettings,
@@ -44,6 +45,7 @@ from workers.fetching.settings import Network, TransferSettings, checked_network
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
+from workers.mail.settings import MailServerSettings
 from workers.remote.settings import (
     ArxivSettings,
     CrossrefSettings,
@@ -65,6 +67,7 @@ __all__ = [
     "CurationSettings",
     "IngestSettings",
     "LogSettings",
+    "MailSettings",
     "MetricsSettings",
     "Profile",
     "RankingSettings",
@@ -189,6 +192,10 @@ class WebhookSettings(WebhookDeliverySettings):
         return tuple(map(ip_network, self.allow))
 
 
+class MailSettings(MailServerSettings, MailDeliverySettings):
+    """Mails to members. Off unless a host is set."""
+
+
 class EnvironmentVariables(EnvSettingsSource):
     """Environment variables; a list need not be JSON, as the settings themselves separate it by commas."""
 
@@ -262,6 +269,7 @@ class Settings(BaseSettings):
     work: ExecutionSettings = ExecutionSettings()
     retention: RetentionSettings = RetentionSettings()
     webhooks: WebhookSettings = WebhookSettings()
+    mail: MailSettings = MailSettings()
     batches: BatchSettings = BatchSettings()
 
     @model_validator(mode="before")
@@ -276,6 +284,12 @@ class Settings(BaseSettings):
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
         raise ValueError("An LLM endpoint is set but no model: set ASSAYER_LLM__MODEL to one that it serves")
+
+    @model_validator(mode="after")
+    def _mails_have_links(self) -> Self:
+        if self.mail.host is not None and self.access.url is None:
+            raise ValueError("mails lead to pages: set ASSAYER_ACCESS__URL to where people find the service")
+        return self
 
     @property
     def overnight_places(self) -> int:

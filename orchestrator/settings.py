@@ -1,4 +1,4 @@
-"""Settings of the service: database, API keys, sign-in, queue, workers, batches, webhooks, HTTP API.
+"""Settings of the service: database, API keys, sign-in, queue, workers, batches, webhooks, mails, HTTP API.
 
 Reading them loads neither a database driver nor a web framework.
 """
@@ -18,7 +18,9 @@ __all__ = [
     "DatabaseSettings",
     "ExecutionSettings",
     "IdentityProviderSettings",
+    "MailDeliverySettings",
     "QueueSettings",
+    "RedeliverySettings",
     "RetentionSettings",
     "RewardSettings",
     "WebhookDeliverySettings",
@@ -178,15 +180,20 @@ class RewardSettings(Frozen):
     """How long the members of a group that are there wait for the next one."""
 
 
-class WebhookDeliverySettings(Frozen):
+class RedeliverySettings(Frozen):
+    """When what was not taken is sent again."""
+
     tries: int = Field(default=8, ge=1)
-    """Then the delivery is dead. With the waits below, after a little more than a day."""
+    """Then it is given up. With the waits below, after a little more than a day."""
     first_seconds: float = Field(default=5.0, gt=0)
     """Before the second attempt; each further wait is `factor` times as long."""
     factor: float = Field(default=5.0, ge=1)
     jitter: float = Field(default=0.2, ge=0, lt=1)
     """Waits are longer or shorter by up to this share, so that not all messages reach a receiver at once when it is
     back."""
+
+
+class WebhookDeliverySettings(RedeliverySettings):
     deadline_seconds: float = Field(default=15.0, gt=0)
     """For one attempt: name, connection, request and answer."""
     at_once: int = Field(default=32, ge=1)
@@ -195,6 +202,18 @@ class WebhookDeliverySettings(Frozen):
     """So that a receiver that hangs does not hold up the others."""
     poll_seconds: float = Field(default=5.0, gt=0)
     """How long the sender relies on notifications before it polls."""
+
+
+class MailDeliverySettings(RedeliverySettings):
+    tries: int = Field(default=9, ge=1)
+    """Then the mail is given up. With the waits below, after a little more than a day."""
+    first_seconds: float = Field(default=30.0, gt=0)
+    """Before the second attempt; each further wait is `factor` times as long."""
+    factor: float = Field(default=3.0, ge=1)
+    in_a_row: int = Field(default=10, ge=1)
+    """Mails that one process sends over one connection, one after the other."""
+    poll_seconds: float = Field(default=5.0, gt=0)
+    """Between two looks for mails that are due."""
 
 
 class ApiSettings(Frozen):

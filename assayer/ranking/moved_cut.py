@@ -1,4 +1,4 @@
-"""A ranking cut anew: who is certainly in, for people, certainly out, and what the cut would lose."""
+"""A ranking cut anew: who is clearly in, needs a human decision, is clearly out, and what the cut would lose."""
 
 from collections.abc import Sequence
 

@@ -8,6 +8,7 @@ from typing import Any
 from assayer.models import Absent, AuditReport, GraphRecord, Report, suspicious_kinds
 from assayer.models.ranking import Ranking
 from assayer.reports.escaping import cell
+from assayer.reports.wording import BANDS
 
 __all__ = [
     "as_audit_json",
@@ -94,7 +95,10 @@ def as_csv(ranking: Ranking) -> str:
                     cell(idea.title),
                     ", ".join(suspicious_kinds(idea.flags)),
                 ),
-                *(idea.band or "", "" if idea.chance_in is None else f"{idea.chance_in:.3f}"),
+                *(
+                    "" if idea.band is None else BANDS[idea.band].lower(),
+                    "" if idea.chance_in is None else f"{idea.chance_in:.3f}",
+                ),
                 *(f"{value:.4f}" for value in strengths),
                 idea.comparisons,
                 *(f"{idea.by_dimension[name]:.4f}" for name in dimensions),

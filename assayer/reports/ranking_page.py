@@ -10,17 +10,10 @@ from assayer.models.ranking import Band, Baseline, Comparison, GroupAnalysis, Ra
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
-from assayer.reports.wording import count, masked_counts
+from assayer.reports.wording import BANDS, count, masked_counts
 
-__all__ = ["BANDS", "BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
+__all__ = ["BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
 
-
-BANDS: dict[Band, str] = {
-    "in": "Clearly in",
-    "human": "Needs a human decision",
-    "out": "Clearly out",
-}
-"""In the order in which they are read."""
 
 _MUCH_BIAS = 0.5
 """Logits of bias beyond which a reader should know: an even pair goes 62 to 38 to what is shown first."""

@@ -4,8 +4,10 @@ import datetime as dt
 from typing import Literal, get_args
 
 from assayer.models import Absent, Blinding, Familiarity, MaskedKind, MaskedText, Point, Reviewer
+from assayer.models.ranking import Band
 
 __all__ = [
+    "BANDS",
     "FINDS",
     "FLAGS",
     "KINDS",
@@ -32,6 +34,13 @@ __all__ = [
     "stance_words",
     "unseen",
 ]
+
+BANDS: dict[Band, str] = {
+    "in": "Clearly in",
+    "human": "Needs a human decision",
+    "out": "Clearly out",
+}
+"""What a shortlist says of an idea, wherever people read it; in the order in which they are read."""
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]

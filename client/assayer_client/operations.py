@@ -79,6 +79,7 @@ class Operations:
     audit_tip = Operation(audit_calls.audit_tip)
     invite = Operation(people_calls.invite)
     members = Operation(people_calls.members)
+    member_mails = Operation(people_calls.member_mails)
     change_member = Operation(people_calls.change_member)
     remove_member = Operation(people_calls.remove_member)
     give_key = Operation(people_calls.give_key)

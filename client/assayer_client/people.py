@@ -17,6 +17,9 @@ class MemberBody(Body):
     affiliation: str = ""
     """Institutions, separated by semicolons: proposals from there are not assigned to them."""
     role: PersonRole
+    mails: bool = True
+    """Whether they are told by mail: of the invitation, of proposals assigned to them, of calls of theirs that have
+    finished. Only where the service sends mails."""
 
 
 class MemberPatch(Body):
@@ -26,6 +29,7 @@ class MemberPatch(Body):
     email: str = ""
     affiliation: str = ""
     role: PersonRole = "reviewer"
+    mails: bool = True
 
 
 class Member(Resource):
@@ -33,12 +37,32 @@ class Member(Resource):
     email: str
     affiliation: str = ""
     role: PersonRole
+    mails: bool = True
+    """Whether the service tells them by mail what waits for them, where it sends mails."""
     id: str
     tenant: str
     signs_in: bool
     """They have a key of their own, or have signed in with an identity provider."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
+
+
+class Mail(Resource):
+    """A mail to a member, as it stands. What it says is not kept."""
+
+    id: str
+    kind: Literal["call finished", "reviews assigned", "member invited"]
+    batch: str | None
+    """The call that it tells of."""
+    state: Literal["pending", "sent", "dead"]
+    """dead: it was given up, and `said` says why."""
+    attempt: int
+    """How often it was tried."""
+    next_at: dt.datetime | None
+    """When it is tried again; None unless it is pending."""
+    said: str
+    """How the last attempt ended, in words."""
+    created_at: dt.datetime
 
 
 def invite(body: MemberBody) -> ApiCall[Member]:
@@ -49,6 +73,11 @@ def invite(body: MemberBody) -> ApiCall[Member]:
 def members() -> ApiCall[Page[Member]]:
     """One's people, by name, removed ones included."""
     return ApiCall("GET", path("members"), reads(Page[Member]))
+
+
+def member_mails(member: str) -> ApiCall[Page[Mail]]:
+    """Mails to one person, the newest first. Kept for a week."""
+    return ApiCall("GET", path("members", member, "mails"), reads(Page[Mail]))
 
 
 def change_member(member: str, body: MemberPatch) -> ApiCall[Member]:

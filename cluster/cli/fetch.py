@@ -9,6 +9,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.fetched_index import FetchedReport, index_page
+from cluster.cli.fetched_names import NamedProposal, report_names, with_report_files
 from cluster.cli.options import WithProfile
 from cluster.cli.output import write_files
 from cluster.cli.service_client import kind_of, service
@@ -96,21 +97,39 @@ def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat
 
 
 def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+    reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
+    listed = _reports_of_batch(client, batch, out, reports) if reports else []
+    for one in listed:
+        yield from one.files
     for format in formats:
         if format in _TABLES:
-            yield client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
+            table = client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
+            if format == FetchFormat.csv and listed:
+                files = {one.id: one.files[0].name for one in listed}
+                write_files({table: with_report_files(table.read_bytes().decode(), files)})
+            yield table
         elif format == FetchFormat.pdf:
             yield client.save_dossier(batch, out / f"{batch}.{format}")
-    reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
-    listed = []
-    if reports:
-        for job in client.each(client.evaluations, state="done", batch=batch, limit=_PAGE):
-            files = list(_reports(client, job.id, out / f"row-{job.row or 0:05}-{job.id}", reports))
-            listed.append(FetchedReport(row=job.row, title=job.title, source=job.source, id=job.id, files=files))
-            yield from files
     if listed:
-        (index,) = write_files({out / "index.html": index_page(batch, sorted(listed, key=lambda one: one.row or 0))})
+        (index,) = write_files({out / "index.html": index_page(batch, listed)})
         yield index
+
+
+def _reports_of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> list[FetchedReport]:
+    """In the order of the rows."""
+    jobs = list(client.each(client.evaluations, batch=batch, limit=_PAGE))
+    names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), taken=("index", batch))
+    return [
+        FetchedReport(
+            row=job.row,
+            title=job.title,
+            source=job.source,
+            id=job.id,
+            files=list(_reports(client, job.id, out / names[job.id], formats)),
+        )
+        for job in sorted(jobs, key=lambda one: one.row or 0)
+        if job.state == "done"
+    ]
 
 
 def _make_folder(out: Path) -> None:

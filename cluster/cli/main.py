@@ -58,6 +58,7 @@ EXTRAS = {
     "safetensors": "local",
     "sentence_transformers": "local",
     "sse_starlette": "service",
+    "aiosmtplib": "service",
     "standardwebhooks": "service",
     "starlette": "service",
     "tinycss2": "web",

@@ -64,6 +64,7 @@ from orchestrator.api.services import Services
 from orchestrator.api.tenant_turns import TenantTurns
 from orchestrator.api.validation_errors import validation_problem
 from orchestrator.console import (
+    account_page,
     assignment_pages,
     audit_log_page,
     call_pages,
@@ -128,6 +129,7 @@ _ROUTERS = (
     erasure_pages,
     ranking_pages,
     member_pages,
+    account_page,
     assignment_pages,
     audit_log_page,
     panel_pages,

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_sections, parse_idea
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.models import Idea, Section
 from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Reader, Submitter, require_scope
@@ -37,6 +38,7 @@ __all__ = [
     "PreferHeader",
     "accept_job",
     "answer_when_ended",
+    "board_problem",
     "find_job",
     "idea_of",
     "job_fields",
@@ -50,8 +52,6 @@ __all__ = [
 ]
 
 R = TypeVar("R", bound=JobResource)
-BOARD_OF_OTHERS = "Only the method innoeval has a board. Ask for that method, or leave the board out."
-"""Its size was given with another method."""
 CUTOFF_AHEAD = "The cutoff lies in the future. Give a past date or leave it out."
 
 PreferHeader = Annotated[
@@ -75,6 +75,19 @@ def submission_route(*statuses: int, accepted: type[BaseModel], ended: type[Base
         "responses": {**waited, **ACCEPTED_RESPONSE, **problem_responses(400, 413, 415, 422, *statuses)},
         "dependencies": [Depends(json_only)],
     }
+
+
+def board_problem(board: int | None, method: str, services: Services) -> str | None:
+    """Why no board of this size can be drawn, in words; None where one can, or none was asked for."""
+    if board is None:
+        return None
+    if method != INNOEVAL:
+        return f"Only the method {INNOEVAL} has a board. Ask for that method, or leave the board out."
+    if services.personas is not None and board > services.personas:
+        return (
+            f"A board of {board} was asked for, and there are {services.personas} personas. Ask for that many at most."
+        )
+    return None
 
 
 async def accept_job(

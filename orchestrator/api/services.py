@@ -41,6 +41,7 @@ from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
@@ -93,6 +94,7 @@ class Services:
     identity_providers: Mapping[str, IdentityProvider]
     """By the names that the operator gave them."""
     audit_log: PgAuditLog
+    mails: PgMails
     members: PgMembers
     assignments: PgAssignments
     opinions: PgOpinions
@@ -133,6 +135,8 @@ class Services:
     """Which ideas are judged blind where the request does not say."""
     overnight: bool = False
     """Whether jobs may wait for batches of the language model's endpoint."""
+    personas: int | None = None
+    """From which InnoEval's boards are drawn: no board is larger. None: the API does not know, evaluations do."""
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:
         return judged_blind(said, self.blind, several=several)

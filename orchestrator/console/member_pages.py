@@ -27,6 +27,7 @@ router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=
 
 PeopleReader = Annotated[SignedIn, Depends(allowed_to("see people"))]
 Inviter = Annotated[SignedIn, Depends(allowed_to("invite people"))]
+_MAILS = 10
 _Field = Annotated[str, Form(max_length=1_000)]
 _RULES = {
     "name": "A name has 1 to 200 characters.",
@@ -76,7 +77,8 @@ async def invite(request: Request, who: Inviter, services: ServicesDependency, g
 async def one(id: PathId, request: Request, who: Inviter, services: ServicesDependency) -> Response:
     """What can be changed about somebody."""
     member = await _member(services, who, id)
-    return _shown(request, who, member, MemberForm(**member.model_dump(include=set(MemberForm.model_fields))))
+    given = MemberForm(**member.model_dump(include=set(MemberForm.model_fields)))
+    return await _shown(request, who, services, member, given)
 
 
 @router.post("/{id}")
@@ -85,12 +87,12 @@ async def change(
 ) -> Response:
     member = await _member(services, who, id)
     try:
-        body = members.MemberPatch(**_body(given).model_dump())
+        body = members.MemberPatch(**_body(given).model_dump(exclude={"mails"}))
         await members.change(member.id, body, caller_of(who), services)
     except HttpProblem as problem:
-        return _shown(request, who, member, given, problem)
+        return await _shown(request, who, services, member, given, problem)
     except ReviewRefused as refusal:
-        return _shown(request, who, member, given, HttpProblem("conflict", str(refusal)))
+        return await _shown(request, who, services, member, given, HttpProblem("conflict", str(refusal)))
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
@@ -130,14 +132,21 @@ async def _list(
         who,
         status=problem.status_code if problem else 200,
         members=sorted(found, key=lambda member: member.removed_at is not None),
+        mailed=services.mails.enabled,
+        unmailed=await services.mails.given_up(who.tenant),
         roles=_roles(who),
         given=given,
         fault=problem.detail if problem else "",
     )
 
 
-def _shown(
-    request: Request, who: SignedIn, member: Member, given: MemberForm, problem: HttpProblem | None = None
+async def _shown(
+    request: Request,
+    who: SignedIn,
+    services: Services,
+    member: Member,
+    given: MemberForm,
+    problem: HttpProblem | None = None,
 ) -> Response:
     return page_response(
         "member.html",
@@ -145,6 +154,8 @@ def _shown(
         who,
         status=problem.status_code if problem else 200,
         member=member,
+        mailed=services.mails.enabled,
+        mails=await services.mails.of_member(who.tenant, member.id, _MAILS),
         roles=_roles(who),
         given=given,
         fault=problem.detail if problem else "",

@@ -12,7 +12,7 @@ from assayer.models import Absent, Frozen
 from assayer.models.ranking import Ranking
 from assayer.ranking.moved_cut import at_cut
 from assayer.ranking.options import RankingOptions
-from assayer.reports.ranking_page import BANDS
+from assayer.reports.wording import BANDS
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job

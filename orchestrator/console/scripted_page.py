@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from assayer import __version__
 from assayer.models import Absent
 from assayer.reports.escaping import printable
-from assayer.reports.wording import FLAGS, METHODS, NOTICES, money
+from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
 from orchestrator.access.signed_in import SignedIn, csrf_token
 from orchestrator.console.wording import OUTCOMES_IN_WORDS
 
@@ -79,7 +79,7 @@ def _environment() -> Environment:
         "flag_words": FLAGS,
         "methods": METHODS,
         "outcome_words": OUTCOMES_IN_WORDS,
-        "band_words": {"in": "certainly in", "human": "for people", "out": "certainly out"},
+        "band_words": {band: words.lower() for band, words in BANDS.items()},
         "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
     }
     return environment

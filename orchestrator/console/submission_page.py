@@ -40,6 +40,7 @@ async def new_call(
         known_methods=services.methods,
         usual_method=EvaluationRequest.model_fields["method"].default,
         overnight=services.overnight,
+        personas=100 if services.personas is None else services.personas,
         blind=services.judged_blind(None, several=True),
         today=services.clock.now().date(),
         most_bytes=most,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen, Report
+from orchestrator.access.roles import MemberId
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, JobRequest, JobState, Priority, TenantId
 
@@ -49,6 +50,8 @@ class NewBatch(Frozen):
     tags: tuple[str, ...] = ()
     opinions_due: dt.date | None = None
     """The last day for its reviewers."""
+    submitted_by: MemberId | None = None
+    """Who is told when it has finished; None: a key of nobody's."""
 
 
 class MoreRows(Frozen):

@@ -46,6 +46,8 @@ class NewMember(_Record):
     affiliation: str = ""
     """Institutions, separated by semicolons: proposals from there are not assigned to them."""
     role: PersonRole
+    mails: bool = True
+    """Whether the service tells them by mail what waits for them, where it sends mails."""
 
 
 class Member(NewMember):

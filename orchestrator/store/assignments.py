@@ -11,6 +11,7 @@ from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Review
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.mails import PgMails
 
 __all__ = ["PgAssignments", "ProposalText", "hold_call_open"]
 
@@ -59,7 +60,10 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
-_ASSIGN = "INSERT INTO assignments (evaluation, member, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
+_ASSIGN = """
+    INSERT INTO assignments (evaluation, member, at) SELECT evaluation, member, $3
+    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member) ON CONFLICT DO NOTHING RETURNING member
+"""
 _WITHDRAW = """
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
@@ -91,9 +95,10 @@ async def hold_call_open(connection: Connection, tenant: TenantId, thing: str) -
 
 
 class PgAssignments:
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+    def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
         self._database = database
         self._log = audit_log
+        self._mails = mails
 
     async def queue(
         self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
@@ -174,7 +179,9 @@ class PgAssignments:
         async def work(connection: Connection) -> None:
             async with connection.transaction():
                 await hold_call_open(connection, tenant, batch)
-                await connection.executemany(_ASSIGN, [(evaluation, member, now) for evaluation, member in pairs])
+                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
+                new = await connection.fetch(_ASSIGN, evaluations, members, now)
+                await self._mails.add_assignments(connection, tenant, batch, [row["member"] for row in new])
                 given = [[evaluation, member] for evaluation, member in pairs]
                 await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
 

@@ -25,8 +25,8 @@ _QUEUE_ROOM = """
 """
 
 _INSERT_BATCH = """
-    INSERT INTO batches (id, tenant, name, rows, rejected, open, tags, opinions_due)
-    VALUES ($2, $1, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING
+    INSERT INTO batches (id, tenant, name, rows, rejected, open, tags, opinions_due, submitted_by)
+    VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING
 """
 
 # In a statement of its own: what follows sees all that whoever held the batch has added.
@@ -91,7 +91,15 @@ async def _insert_batch(
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         tags = [storable_text(tag) for tag in batch.tags]
-        said = (storable_text(batch.name), batch.rows, rejected, batch.open, tags, batch.opinions_due)
+        said = (
+            storable_text(batch.name),
+            batch.rows,
+            rejected,
+            batch.open,
+            tags,
+            batch.opinions_due,
+            batch.submitted_by,
+        )
         await connection.fetch(_INSERT_BATCH, tenant, batch.id, *said)
         return
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)

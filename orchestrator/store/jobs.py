@@ -273,7 +273,18 @@ def _report_of_row(row: asyncpg.Record, job: JobId) -> Report:
 
 def _batch(row: Any) -> BatchStatus:
     counts = zip(row["states"] or (), row["jobs"] or (), strict=True)
-    names = ("id", "tenant", "name", "rows", "open", "erased", "known_cost_usd", "created_at", "opinions_due")
+    names = (
+        "id",
+        "tenant",
+        "name",
+        "rows",
+        "open",
+        "erased",
+        "known_cost_usd",
+        "created_at",
+        "opinions_due",
+        "submitted_by",
+    )
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return BatchStatus(
         **{name: row[name] for name in names},

@@ -13,24 +13,25 @@ from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.mails import PgMails
 
 __all__ = ["PgMembers"]
 
 _COLUMNS = """
-    id, tenant, name, email, affiliation, role, created_at, removed_at,
+    id, tenant, name, email, affiliation, role, mails, created_at, removed_at,
     subject IS NOT NULL OR EXISTS (
         SELECT FROM api_keys WHERE api_keys.member = members.id AND revoked_at IS NULL
     ) AS signs_in
 """
 _INVITE = f"""
-    INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (tenant, lower(email)) WHERE removed_at IS NULL DO NOTHING RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
 _CHANGE = f"""
-    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6
+    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _REMOVE = f"""
@@ -50,20 +51,24 @@ _BIND = f"""
 
 
 class PgMembers:
-    def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
+    def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
         self._database = database
         self._log = audit_log
+        self._mails = mails
 
     async def invite(
-        self, tenant: TenantId, id: MemberId, new: NewMember, actor: Actor, now: dt.datetime
+        self, tenant: TenantId, id: MemberId, new: NewMember, actor: Actor, now: dt.datetime, *, mailed: bool = False
     ) -> Member | None:
-        """None where somebody with this address is a member already."""
+        """None where somebody with this address is a member already. `mailed`: they are told by mail, where the
+        service sends mails."""
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
                 row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), actor.id, now)
                 if row is not None:
                     await self._log.append(connection, tenant, actor, "member invited", id, now, **new.model_dump())
+                    if mailed:
+                        await self._mails.add_invitation(connection, _member(row))
                 return None if row is None else _member(row)
 
         return await self._database.run(work)
@@ -84,6 +89,8 @@ class PgMembers:
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
                 row = await connection.fetchrow(_CHANGE, tenant, id, *_values(to))
+                if row is not None and not to.mails:
+                    await self._mails.stop(connection, id)
                 if row is not None:
                     await self._log.append(connection, tenant, actor, "member changed", id, now, **to.model_dump())
                 return None if row is None else _member(row)
@@ -103,6 +110,7 @@ class PgMembers:
             async with connection.transaction():
                 row = await connection.fetchrow(_REMOVE, tenant, id, now)
                 if row is not None:
+                    await self._mails.stop(connection, id)
                     await self._log.append(connection, tenant, actor, "member removed", id, now)
                 return None if row is None else _member(row)
 
@@ -133,8 +141,8 @@ class PgMembers:
         return None if row is None else _member(row)
 
 
-def _values(new: NewMember) -> tuple[str, str, str, str]:
-    return storable_text(new.name), storable_text(new.email), storable_text(new.affiliation), new.role
+def _values(new: NewMember) -> tuple[str, str, str, str, bool]:
+    return storable_text(new.name), storable_text(new.email), storable_text(new.affiliation), new.role, new.mails
 
 
 def _member(row: asyncpg.Record) -> Member:

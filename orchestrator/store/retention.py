@@ -99,5 +99,7 @@ async def purge(database: Database, now: dt.datetime) -> int:
     await database.execute("DELETE FROM idempotency WHERE created_at < $1", now - _WEEK)
     for table in ("key_rates", "tenant_rates"):
         await database.execute(f"DELETE FROM {table} WHERE full_at < $1", now - _WEEK)  # noqa: S608 - of constants
-    await database.execute("DELETE FROM deliveries WHERE state <> 'pending' AND created_at < $1", now - _WEEK)
+    for table in ("deliveries", "mails"):
+        query = f"DELETE FROM {table} WHERE state <> 'pending' AND created_at < $1"  # noqa: S608 - of constants
+        await database.execute(query, now - _WEEK)
     return deleted

@@ -8,6 +8,7 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
 from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
 from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
 
@@ -55,7 +56,7 @@ _ADD_FINISHED_BATCHES = """
           AND NOT EXISTS (SELECT FROM jobs WHERE tenant = batches.tenant AND batch = batches.id AND state = 'queued')
     ), told AS (
         UPDATE batches SET told = true WHERE id IN (SELECT id FROM finished) AND NOT told RETURNING id, tenant, name
-    )
+    ){mailed}
     INSERT INTO deliveries (id, webhook, state, payload)
     SELECT gen_random_uuid(), webhooks.id, 'pending', jsonb_build_object(
         'type', 'batch.finished',
@@ -74,6 +75,7 @@ _ADD_FINISHED_BATCHES = """
     WHERE 'batch.finished' = ANY(events)
     RETURNING deliveries.id
 """
+_WITH_MAILS = f", mailed AS ({ADD_CALL_FINISHED})"
 
 _PING = """
     INSERT INTO deliveries (id, webhook, state, payload)
@@ -95,8 +97,11 @@ _SETTLE = """
 class PgWebhooks:
     """Implements `orchestrator.webhooks.delivery.Outbox`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, mails: PgMails | None = None) -> None:
+        """With `mails`, whoever handed a batch in is told by mail that it has finished."""
         self._database = database
+        mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
+        self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
 
     async def add(
         self,
@@ -146,7 +151,8 @@ class PgWebhooks:
         return None if row is None else Delivery(**dict(row))
 
     async def add_finished_batches(self) -> int:
-        return len(await self._database.fetch(_ADD_FINISHED_BATCHES))
+        """Mails are owed with the mark by which a batch counts as told: once for each time that it finishes."""
+        return len(await self._database.fetch(self._add_finished_batches))
 
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float

@@ -38,6 +38,7 @@ TABLES = {
     "ledger",
     "llm_batch_calls",
     "llm_batches",
+    "mails",
     "members",
     "opinions",
     "papers",

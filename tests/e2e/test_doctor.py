@@ -1,11 +1,13 @@
 """`assayer doctor`: what is configured, what answers and what is missing, in plain words."""
 
+import asyncio
 from importlib.metadata import version
 
 import pytest
 
 from benchmarks.simulator.outside.process import OutsideWorld
 from benchmarks.simulator.process import Simulator
+from tests.contract.mail_server import mail_post
 from tests.e2e.program import Ended, Program, addresses
 
 SERVICES = (
@@ -38,6 +40,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
         "FAISS",
         "language model",
         "webhooks",
+        "mail",
         *SERVICES,
         "GROBID",
     ]
@@ -64,6 +67,10 @@ def test_machine_with_nothing_configured_is_fit_but_told_what_is_missing(nothing
     )
     assert found["language model"][0] == "absent"
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
+    assert found["mail"] == (
+        "absent",
+        "not configured; nobody is told by mail. Set ASSAYER_MAIL__HOST and __SENDER.",
+    )
     assert found["webhooks"] == ("ok", "secrets are encrypted with a key in the data directory.")
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
 
@@ -115,6 +122,28 @@ def test_services_of_the_outside_are_asked_through_their_clients(program: Progra
     }
     assert found["Crossref"][0] == "broken"
     assert set(asked.values()) == {1}
+
+
+async def test_mail_server_is_asked_and_sent_nothing(program: Program) -> None:
+    async with mail_post() as post:
+        told = {
+            "MAIL__HOST": "127.0.0.1",
+            "MAIL__PORT": post.port,
+            "MAIL__TLS": "off",
+            "MAIL__SENDER": "assayer@example.org",
+            "ACCESS__URL": "https://assayer.example.org",
+        }
+        ended = await asyncio.to_thread(program.having(**told).run, "doctor")
+        broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
+        unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
+    address = f"127.0.0.1:{post.port}"
+    words = f"{address} answers, not encrypted. Mails come from assayer@example.org."
+    assert _findings(ended)["mail"] == ("ok", words)
+    assert _findings(broken)["mail"][0] == "broken"
+    assert "ASSAYER_MAIL__HOST, __PORT and __TLS" in _findings(broken)["mail"][1]
+    assert broken.code == 1
+    assert "ASSAYER_MAIL__SENDER is 'nobody', which is no address" in _findings(unfit)["mail"][1]
+    assert not post.letters
 
 
 def test_service_that_needs_more_than_an_address_is_off_and_says_what_it_needs(program: Program) -> None:

@@ -11,14 +11,13 @@ from pydantic import Field
 
 from assayer.errors import InputError
 from assayer.ideas.tables import IdeaTable
-from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.options import BoardSize
 from orchestrator.api.authentication import Submitter
 from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, Resource, RowError
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import BOARD_OF_OTHERS, CUTOFF_AHEAD, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, board_problem, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.request_log import request_record
@@ -160,6 +159,7 @@ async def ask(
         open=query.open,
         tags=tags_in(query.tags),
         opinions_due=query.opinions_due,
+        submitted_by=caller.member,
     )
     return await _store(request, caller.tenant, services, query, intake, new, query.name, idempotency_key)
 
@@ -230,8 +230,8 @@ async def read_batch(
     services.check_priority(query.priority)
     if lies_ahead(query.cutoff, services):
         raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-    if query.board is not None and query.method != INNOEVAL:
-        raise HttpProblem.parameter("board", BOARD_OF_OTHERS)
+    if wrong := board_problem(query.board, query.method, services):
+        raise HttpProblem.parameter("board", wrong)
     content_type = request.headers.get("content-type", "")
     media = content_type.partition(";")[0].strip().lower()
     if media not in MEDIA_TYPES:

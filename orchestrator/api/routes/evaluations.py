@@ -9,7 +9,6 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.options import BoardSize
 from assayer.models import Report
 from assayer.reports.graphml import as_graphml
@@ -23,13 +22,13 @@ from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
-    BOARD_OF_OTHERS,
     CUTOFF_AHEAD,
     UNNAMED_SOURCE,
     JobRoutes,
     PreferHeader,
     accept_job,
     answer_when_ended,
+    board_problem,
     find_job,
     idea_of,
     job_fields,
@@ -221,8 +220,8 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
     check_method(body.method, services.methods)
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    if body.board is not None and body.method != INNOEVAL:
-        raise HttpProblem.invalid(BOARD_OF_OTHERS, "/board")
+    if wrong := board_problem(body.board, body.method, services):
+        raise HttpProblem.invalid(wrong, "/board")
     services.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),

@@ -18,6 +18,7 @@ from orchestrator.api.routes.keys import NewKey
 from orchestrator.api.routes.tenants import Name
 from orchestrator.api.services import ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller, generate_key
+from orchestrator.mail.models import Mail
 from orchestrator.reviewing.models import Member, NewMember
 
 __all__ = ["MemberBody", "MemberPatch", "router"]
@@ -33,6 +34,9 @@ class MemberBody(Body):
     affiliation: Affiliation = ""
     """Institutions, separated by semicolons: proposals from there are not assigned to them."""
     role: PersonRole
+    mails: bool = True
+    """Whether they are told by mail: of the invitation, of proposals assigned to them, of calls of theirs that have
+    finished. Only where the service sends mails."""
 
 
 class MemberPatch(Body):
@@ -42,6 +46,7 @@ class MemberPatch(Body):
     email: Email = ""
     affiliation: Affiliation = ""
     role: PersonRole = "reviewer"
+    mails: bool = True
 
 
 router = APIRouter(prefix="/v1/members", tags=["members"])
@@ -56,7 +61,7 @@ async def invite(body: MemberBody, caller: Inviter, services: ServicesDependency
     _check_rank(caller, body.role)
     new, now = NewMember(**body.model_dump()), services.clock.now()
     id = MemberId(services.new_id("mb"))
-    made = await services.members.invite(caller.tenant, id, new, actor_of(caller), now)
+    made = await services.members.invite(caller.tenant, id, new, actor_of(caller), now, mailed=True)
     if made is not None:
         return made
     for one in await services.members.list(caller.tenant):
@@ -75,6 +80,14 @@ async def listed(caller: PeopleReader, services: ServicesDependency) -> Page[Mem
 async def one(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Member:
     """One person."""
     return await _found(services, caller, id)
+
+
+@router.get("/{id}/mails", responses=problem_responses(404, 422))
+async def mails(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[Mail]:
+    """Mails to one person, the newest first: whether the mail server took them, and why one was given up. Kept for a
+    week."""
+    member = await _found(services, caller, id)
+    return Page(items=tuple(await services.mails.of_member(caller.tenant, member.id)), next=None)
 
 
 @router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])

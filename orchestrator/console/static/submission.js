@@ -49,10 +49,12 @@ function filesToSend() {
 }
 /** A row of a table that was mended is refused there once more, and stands among the mended. */
 const stillRefused = (rows) => rows.filter(({ source }) => (call.mended.get(source)?.name ?? source) === source);
+const hasBoard = () => at("board") && at("method").value === "innoeval";
 function options() {
   const query = new URLSearchParams({ method: at("method").value, blind: at("blind").checked });
   if (at("cutoff").value) query.set("cutoff", at("cutoff").value);
   if (at("max-usd").value) query.set("max_usd", at("max-usd").value);
+  if (hasBoard() && at("board").value) query.set("board", at("board").value);
   if (at("overnight")?.checked) query.set("priority", "overnight");
   return query;
 }
@@ -214,6 +216,11 @@ function busy(is) {
 
 form.addEventListener("submit", (event) => { event.preventDefault(); attempt(check); });
 at("send").addEventListener("click", () => form.reportValidity() && attempt(send));
+at("method").addEventListener("change", () => {
+  if (!at("board")) return;
+  at("of-board").hidden = !hasBoard();
+  at("board").disabled = !hasBoard(); // what is not shown holds nothing up
+});
 at("stop").addEventListener("click", () => { call.stopped = true; call.request?.abort(); });
 for (const id of ["files", "folder"])
   at(id)?.addEventListener("change", (event) => { choose(chosenFiles(event.target.files)); event.target.value = ""; });

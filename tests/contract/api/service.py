@@ -52,6 +52,7 @@ from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
@@ -94,7 +95,7 @@ class Service:
         async def ready() -> Sequence[Check]:
             return checks
 
-        audit_log = PgAuditLog(database)
+        audit_log, mails = PgAuditLog(database), PgMails(database, enabled=True)
         services = Services(
             settings=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
             clock=clock,
@@ -113,8 +114,9 @@ class Service:
             keys=PgKeys(database, ApiKeySettings(requests_per_minute=100_000)),
             access=AccessSettings(),
             audit_log=audit_log,
-            members=PgMembers(database, audit_log),
-            assignments=PgAssignments(database, audit_log),
+            mails=mails,
+            members=PgMembers(database, audit_log, mails),
+            assignments=PgAssignments(database, audit_log, mails),
             opinions=PgOpinions(database, audit_log),
             decisions=PgDecisions(database, audit_log),
             remarks=PgRemarks(database, audit_log),
@@ -142,6 +144,7 @@ class Service:
             check_address=partial(check_webhook_address, WebhookSettings(allow=("127.0.0.0/8",), plain_http=True)),
             batches=BatchSettings(),
             read_table=read_table,
+            personas=12,
         )
         return cls(database, services, create_app(services), checks)
 

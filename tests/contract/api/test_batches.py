@@ -167,6 +167,7 @@ async def test_batch_without_a_good_row_is_refused_with_every_row(client: httpx2
         ("max_usd=-1", "max_usd"),
         ("naem=x", "naem"),
         ("board=3", "board"),
+        ("method=innoeval&board=13", "board"),  # there are twelve personas
         ("method=innoeval&board=101", "board"),
     ],
 )

@@ -1,6 +1,8 @@
 """The commands over the service, as processes."""
 
 import asyncio
+import csv
+import io
 import json
 import os
 import re
@@ -52,11 +54,14 @@ async def test_board_is_as_large_as_the_command_says(program: Program, service: 
     one = await program.run("submit", "ideas/risk.txt", "--method", "innoeval", "--board", "3")
     many = await program.run("submit", "ideas", "--method", "innoeval", "--board", "0")
     refused = await program.run("submit", "ideas/risk.txt", "--board", "3")
+    larger = await program.run("submit", "ideas", "--method", "innoeval", "--board", "13")
     assert (one.code, many.code, refused.code) == (0, 0, 2), (one.err, many.err, refused.err)
     first = "SELECT request ->> 'board' AS board FROM jobs ORDER BY id = $1 DESC"
     asked = await service.database.fetch(first, one.out.strip())
     assert [row["board"] for row in asked] == ["3", "0"]
     assert "Only the method innoeval has a board" in refused.err
+    assert larger.code == 2
+    assert "A board of 13 was asked for, and there are 12 personas. Ask for that many at most." in larger.err
 
 
 async def test_ranking_is_watched_to_its_verdict(program: Program, service: Service) -> None:
@@ -321,11 +326,33 @@ async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: P
         assert (await program.run("compare", *wrong)).code == 2, wrong
 
 
-async def test_a_fetched_folder_has_a_page_that_leads_to_every_report(program: Program, service: Service) -> None:
-    batch = (await program.run("submit", "ideas")).out.strip()
-    await service.finish()
-    fetched = await program.run("fetch", batch, "--format", "html", "--format", "md")
-    page = (program.home / "out" / "index.html").read_text("utf-8")
-    for file in fetched.out.split()[:-1]:
-        assert f'href="{Path(file).name}"' in page
+async def test_a_fetched_folder_has_a_page_and_a_table_that_lead_to_every_report(
+    program: Program, service: Service
+) -> None:
+    (program.home / "call.csv").write_text(
+        f'id,title,text\nA-2026-0007,One,"{TEXT} 1"\nA-2026-0008,Two,"{TEXT} 2"\nA-2026-0007,Three,"{TEXT} 3"\n'
+    )
+    batch = (await program.run("submit", "call.csv", "ideas/risk.txt")).out.strip()
+    out = program.home / "out"
+    for _ in range(2):
+        await service.finish()
+    first = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
+    assert first.code == 0, first.err
+    kept = {file.name for file in out.iterdir()}
+    for _ in range(2):
+        await service.finish()
+    fetched = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
+    assert fetched.code == 0, fetched.err
+    page = (out / "index.html").read_text("utf-8")
+    table = list(csv.DictReader(io.StringIO((out / f"{batch}.csv").read_bytes().decode("utf-8-sig"), newline="")))
+    reports = [Path(one).name for one in fetched.out.split() if Path(one).suffix in (".html", ".md")][:-1]
+    assert len(reports) == 8
+    assert kept <= {file.name for file in out.iterdir()} == {*reports, "index.html", f"{batch}.csv"}
+    assert all(f'href="{name}"' in page for name in reports)
+    by_name = {row["report_file"]: row for row in table}
+    assert {"A-2026-0008.html", "risk.html"} <= by_name.keys()
+    assert by_name["A-2026-0008.html"]["title"] == "Two"
+    twice = sorted(name for name in by_name if name.startswith("A-2026-0007"))
+    assert [by_name[name]["title"] for name in twice] == ["One", "Three"]
+    assert all(name.endswith(f"-{by_name[name]['id']}.html") for name in twice)
     assert "risk.txt" in page

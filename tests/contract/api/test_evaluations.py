@@ -3,18 +3,25 @@
 import asyncio
 import datetime as dt
 import json
+from collections.abc import Sequence
 from html.parser import HTMLParser
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from assayer.errors import StorageError
+from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
+from assayer.methods.innoeval.personas import built_in_persona_pool
 from assayer.models import Report
-from orchestrator.api.common_schemas import Page
+from cluster.clock import SystemClock
+from cluster.service import api_services
+from cluster.settings import Settings
+from orchestrator.api.common_schemas import Check, Page
 from orchestrator.api.routes.evaluations import Accepted, Evaluation
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.store import PgJobs
+from orchestrator.store import Database, NotificationListener, PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
 from tests.contract.api.test_problems import problem
 
@@ -57,15 +64,34 @@ async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: S
         accepted = await submit(client, method="innoeval", board=3)
         usual = await submit(client, method="innoeval")
         other = problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
+        beyond = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 13})
         large = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 101})
     works = [await service.services.jobs.request(ACME, JobId(one.id)) for one in (accepted, usual)]
     assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [3, None]
     assert other.errors is not None
     assert other.errors[0].pointer == "/board"
     assert "innoeval" in other.errors[0].detail
+    drawn = problem(beyond, 422, "invalid-request").errors
+    assert drawn is not None
+    assert drawn[0].pointer == "/board"
+    assert drawn[0].detail == "A board of 13 was asked for, and there are 12 personas. Ask for that many at most."
     too_large = problem(large, 422, "invalid-request").errors
     assert too_large is not None
     assert too_large[0].pointer == "/board"
+
+
+async def test_boards_are_measured_against_the_personas_of_the_settings(
+    database: Database, listener: NotificationListener, tmp_path: Path
+) -> None:
+    pool = tmp_path / "pool.toml"
+    for personas, known in ((None, len(built_in_persona_pool().personas)), (pool, None)):  # that file is not there
+        settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(personas=personas)))
+        services = api_services(settings, database, listener, SystemClock(), None, ready=_never)
+        assert services.personas == known
+
+
+async def _never() -> Sequence[Check]:
+    return []
 
 
 @pytest.mark.parametrize(

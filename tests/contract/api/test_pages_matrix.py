@@ -50,7 +50,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/review/{id}/conflict": {"reason": "a friend"},
 }
 """What each change takes to be more than malformed."""
-_OPEN = {"/console", "/console/static/{name}"}
+_OPEN = {"/console", "/console/account", "/console/static/{name}"}
 """Of everybody who has signed in, or of everybody."""
 
 

@@ -61,7 +61,7 @@ async def test_the_command_saves_both(service: Service, tmp_path: Path) -> None:
     async with served(service.app) as url:
         fetched = await Program(url, key, tmp_path).run("fetch", call, "--format", "pdf")
     assert fetched.code == 0, fetched.err
-    dossier, *briefs, index = [tmp_path / line for line in fetched.out.split()]
+    *briefs, dossier, index = [tmp_path / line for line in fetched.out.split()]
     assert (dossier.name, index.name) == (f"{call}.pdf", "index.html")
     assert len(briefs) == 3
     assert all(path.read_bytes().startswith(b"%PDF-") for path in (dossier, *briefs))

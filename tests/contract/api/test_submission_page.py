@@ -114,6 +114,31 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
     assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
 
 
+async def test_a_call_for_boards_says_how_large_they_are(service: Service) -> None:
+    complaints: list[str] = []
+    async with new_call(service, complaints) as page:
+        seats = page.get_by_label("Reviewers on each board")
+        await page.get_by_label("Method").select_option("innoeval")
+        await seats.fill("13")
+        await page.evaluate(DROP, ["one.txt", TEXT])
+        await page.get_by_role("button", name="Submit").click()
+        assert await seats.evaluate("field => !field.checkValidity()")  # the browser says that there are twelve
+        await page.get_by_label("Method").select_option("grapheval")
+        assert await seats.is_hidden()
+        await page.get_by_label("Method").select_option("innoeval")
+        await seats.fill("9")
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
+        await page.get_by_label("Method").select_option("grapheval")
+        await page.evaluate(DROP, ["two.txt", f"{TEXT} Two."])
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_text("1 file").wait_for(state="detached")
+        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
+    assert complaints == []
+    asked = await service.database.fetch("SELECT request ->> 'board' AS board FROM jobs ORDER BY created_at")
+    assert [row["board"] for row in asked] == ["9", None]
+
+
 async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_after_a_break(
     database: Database, listener: NotificationListener
 ) -> None:

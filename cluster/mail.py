@@ -1,0 +1,45 @@
+"""Mails composed from the settings: the mail server, the sender, the outbox."""
+
+import random
+from email.headerregistry import Address
+
+from assayer.errors import ConfigurationError
+from assayer.ports import Clock
+from cluster.settings import Settings
+from orchestrator.mail.delivery import MailDeliverer
+from orchestrator.mail.wording import mail_address
+from orchestrator.store import Database
+from orchestrator.store.mails import PgMails
+
+__all__ = ["mail_deliverer", "mail_outbox", "mail_sender"]
+
+
+def mail_outbox(settings: Settings, database: Database) -> PgMails:
+    return PgMails(database, enabled=settings.mail.host is not None)
+
+
+def mail_sender(settings: Settings) -> Address:
+    """Raises ConfigurationError."""
+    try:
+        return mail_address(settings.mail.sender_name, settings.mail.sender)
+    except ValueError as error:
+        what = f"ASSAYER_MAIL__SENDER is {settings.mail.sender!r}, which is no address: {error}."
+        raise ConfigurationError(what, "Set it to one, as assayer@example.org.") from None
+
+
+def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
+    """None where no mail server is set. Raises ConfigurationError."""
+    if settings.mail.host is None or settings.access.url is None:
+        return None
+    from workers.mail.smtp import SmtpConnection
+
+    return MailDeliverer(
+        outbox,
+        lambda: SmtpConnection(settings.mail),
+        mail_sender(settings),
+        settings.access.url,
+        2 * settings.mail.deadline_seconds,
+        clock,
+        random.SystemRandom().random,
+        settings.mail,
+    )

@@ -1,0 +1,114 @@
+"""What mails say: text alone, with no word that a proposal or an applicant has written."""
+
+import datetime as dt
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import assert_never
+from uuid import UUID
+
+from assayer.reports.escaping import one_line
+from assayer.reports.wording import money
+from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
+
+__all__ = ["compose_mail", "mail_address"]
+
+_NAME_CHARS = 120
+_ROLES = {
+    "owner": "an owner: you answer for its calls, its people and what they decide",
+    "officer": "an officer: you run its calls for proposals",
+    "reviewer": "a reviewer: you give opinions on proposals that are assigned to you",
+    "auditor": "an auditor: you see everything and change nothing",
+}
+
+
+def mail_address(name: str, address: str) -> Address:
+    """Raises ValueError for what is no address of one mailbox."""
+    if any(ord(character) < 33 or ord(character) == 127 for character in address):
+        raise ValueError("it holds a blank or a control character")
+    try:
+        parsed = Address(addr_spec=address)
+    except Exception as error:  # the parser of the standard library also fails with IndexError
+        raise ValueError("it does not read name@example.org") from error
+    if not parsed.username or not parsed.domain:
+        raise ValueError("it does not read name@example.org")
+    return Address(_one_line(name), parsed.username, parsed.domain)
+
+
+def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime) -> EmailMessage:
+    """Sent again it has the same Message-ID, by which mailboxes know it. Raises ValueError where the member's address
+    is none."""
+    subject, text = _words(mail.news, mail.tenant, url)
+    message = EmailMessage(SMTP)
+    message["From"] = sender
+    message["To"] = mail_address(mail.name, mail.address)
+    message["Subject"] = subject
+    message["Date"] = format_datetime(now)
+    message["Message-ID"] = message_id(mail.id, sender)
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(f"{text}\n\n--\nassayer of {_one_line(mail.tenant)}. No more of these: {url}/console/account\n")
+    return message
+
+
+def message_id(mail: UUID, sender: Address) -> str:
+    return f"<{mail.hex}@{sender.domain}>"
+
+
+def _words(news: MailNews, tenant: str, url: str) -> tuple[str, str]:
+    """Subject and text."""
+    match news:
+        case CallFinished():
+            return _call_finished(news, url)
+        case ReviewsAssigned():
+            return _reviews_assigned(news, url)
+        case MemberInvited():
+            of = _one_line(tenant)
+            text = f"You are invited to work with assayer for {of}, as {_ROLES[news.role]}.\n\n"
+            text += "Sign in with your organisation's account if the page offers it, by this address; or with the key "
+            return f"Invitation: assayer of {of}", f"{text}that you are handed:\n{url}/console/sign-in"
+        case _:
+            assert_never(news)
+
+
+def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
+    name = _one_line(news.name) or news.call
+    counts = {
+        "evaluated in full": news.full,
+        "evaluated in part": news.part,
+        "without a score": news.unscored,
+        "failed": news.failed,
+        "cancelled": news.cancelled,
+        "refused: no usable proposal in the row": news.refused,
+        "erased": news.erased,
+    }
+    always = ("evaluated in full", "evaluated in part", "without a score", "failed", "refused")
+    lines = [f"{count:>8,} {what}" for what, count in counts.items() if count or what.startswith(always)]
+    if news.cost_usd is not None:
+        cost = f"Cost: {money(news.cost_usd)}."
+    elif news.known_cost_usd:
+        cost = f"Cost: unknown; what is known of it comes to {money(news.known_cost_usd)}."
+    else:
+        cost = "Cost: unknown."
+    rows = "1 row" if news.rows == 1 else f"{news.rows:,} rows"
+    text = f"{name} has finished: {rows}.\n\n" + "\n".join(lines)
+    if news.unscored:
+        text += "\n\nWithout a score is not a low score: the page says why, proposal by proposal."
+    return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
+
+
+def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
+    name = _one_line(news.name) or news.call
+    proposals = "1 proposal" if news.proposals == 1 else f"{news.proposals:,} proposals"
+    text = f"{proposals} of {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
+    if news.due is not None:
+        text += f" Your opinion is due by {news.due}."
+    text += "\nYou give a first opinion before you see what the program found."
+    due = f", due by {news.due}" if news.due is not None else ""
+    return f"{proposals} to review{due}: {name}", f"{text}\n\n{url}/console/queue"
+
+
+def _one_line(said: str) -> str:
+    """For a header: no line ends, no control characters, no marks that turn text around; not endless."""
+    words = one_line(said)
+    return words if len(words) <= _NAME_CHARS else f"{words[: _NAME_CHARS - 1]}…"

@@ -1,0 +1,134 @@
+"""Mails that members are owed: written in the transaction of what they tell of, claimed and settled by whoever sends.
+
+Nothing is written for somebody who was removed or wants no mails, nor where the service sends none.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import assert_never
+
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.mail.models import NEWS, ClaimedMail, Mail, MemberInvited, ReviewsAssigned
+from orchestrator.reviewing.models import Member
+from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import storable_text, to_json_column
+from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
+
+__all__ = ["ADD_CALL_FINISHED", "PgMails"]
+
+_ADD = """
+    INSERT INTO mails (member, batch, news)
+    SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL
+"""
+_CALL = "SELECT name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
+_STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
+
+# For the statement that finds calls which have finished: of `told (id, tenant, name)`. Proposals are counted as the
+# pages of the console count them.
+ADD_CALL_FINISHED = """
+    INSERT INTO mails (member, batch, news)
+    SELECT members.id, told.id, jsonb_build_object(
+        'kind', 'call finished', 'call', told.id, 'name', told.name, 'rows', batches.rows, 'full', sums."full",
+        'part', sums.part, 'unscored', sums.unscored, 'failed', sums.failed, 'cancelled', sums.cancelled,
+        'refused', jsonb_array_length(batches.rejected), 'erased', batches.erased,
+        'cost_usd', CASE WHEN sums.unpriced = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
+    )
+    FROM told JOIN batches ON batches.id = told.id
+    JOIN members ON members.id = batches.submitted_by AND members.mails AND members.removed_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE state = 'done' AND coalesce(complete, false)) AS "full",
+               count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NOT NULL) AS part,
+               count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NULL) AS unscored,
+               count(*) FILTER (WHERE state IN ('failed', 'dead')) AS failed,
+               count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+               count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced, coalesce(sum(cost_usd), 0)::float8 AS cost
+        FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        WHERE jobs.tenant = told.tenant AND jobs.batch = told.id
+    ) AS sums
+"""
+
+# A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
+_CLAIM = """
+    WITH due AS (
+        SELECT id FROM mails WHERE state = 'pending' AND next_at <= statement_timestamp()
+        ORDER BY next_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE mails SET attempt = attempt + 1, next_at = statement_timestamp() + $2 * interval '1 second'
+    FROM due, members, tenants
+    WHERE mails.id = due.id AND members.id = mails.member AND tenants.id = members.tenant
+    RETURNING mails.id, members.name, members.email AS address, tenants.name AS tenant, news, attempt
+"""
+_SETTLE = """
+    UPDATE mails SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
+    WHERE id = $1 AND attempt = $2 AND state = 'pending' RETURNING id
+"""
+_LIST = """
+    SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, said, mails.created_at,
+           CASE WHEN state = 'pending' THEN next_at END AS next_at
+    FROM mails JOIN members ON members.id = mails.member
+    WHERE members.tenant = $1 AND members.id = $2 ORDER BY mails.created_at DESC, mails.id LIMIT $3
+"""
+_DEAD = """
+    SELECT DISTINCT ON (members.id) members.id, said FROM mails JOIN members ON members.id = mails.member
+    WHERE members.tenant = $1 AND state = 'dead' AND removed_at IS NULL ORDER BY members.id, mails.created_at DESC
+"""
+
+
+class PgMails:
+    """Implements `orchestrator.mail.delivery.MailOutbox`."""
+
+    def __init__(self, database: Database, *, enabled: bool) -> None:
+        self._database = database
+        self.enabled = enabled
+        """Whether this service sends mails."""
+
+    async def add_invitation(self, connection: Connection, member: Member) -> None:
+        await self._add(connection, member.id, None, MemberInvited(role=member.role))
+
+    async def add_assignments(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
+    ) -> None:
+        """`members`: once for each proposal that they were assigned by one act."""
+        given = Counter(members) if self.enabled else {}
+        call = await connection.fetchrow(_CALL, tenant, batch) if given else None
+        if call is None:
+            return
+        for member, proposals in given.items():
+            news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
+            await self._add(connection, member, batch, news)
+
+    async def stop(self, connection: Connection, member: MemberId) -> None:
+        """What was not sent yet is not: they were removed, or want no mails."""
+        await connection.execute(_STOP, member)
+
+    async def _add(
+        self, connection: Connection, member: MemberId, batch: BatchId | None, news: MemberInvited | ReviewsAssigned
+    ) -> None:
+        if self.enabled:
+            await connection.execute(_ADD, member, batch, to_json_column(news))
+
+    async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
+        rows = await self._database.fetch(_CLAIM, most, seconds)
+        return [ClaimedMail(**dict(row) | {"news": NEWS.validate_json(row["news"])}) for row in rows]
+
+    async def settle(self, mail: ClaimedMail, outcome: DeliveryOutcome) -> bool:
+        match outcome:
+            case Delivered():
+                state, seconds = "sent", 0.0
+            case RetryLater():
+                state, seconds = "pending", outcome.seconds
+            case GivenUp():
+                state, seconds = "dead", 0.0
+            case _:
+                assert_never(outcome)
+        said = storable_text(outcome.detail)
+        return await self._database.fetch_one(_SETTLE, mail.id, mail.attempt, state, said, seconds) is not None
+
+    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
+        """The newest first. Those that were sent or given up are kept for a week."""
+        return [Mail(**dict(row)) for row in await self._database.fetch(_LIST, tenant, member, limit)]
+
+    async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
+        """Why the latest mail that was given up was, by member."""
+        return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}

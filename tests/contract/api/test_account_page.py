@@ -1,0 +1,72 @@
+"""The page of one's own account: who one is, and whether mails come."""
+
+import httpx2
+
+from tests.contract.api.people import person
+from tests.contract.api.service import Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+
+HERE = "/console/account"
+
+
+async def _save(browser: httpx2.AsyncClient, **fields: str) -> httpx2.Response:
+    body = {"csrf_token": await token_of(browser, HERE), **fields}
+    return await browser.post(HERE, data=body, headers={"Origin": "http://api"})
+
+
+async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> None:
+    grace = await person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
+    members, tenant = service.services.members, grace.member.tenant
+    async with signed_in(service, grace.key) as browser:
+        shown = (await browser.get(HERE)).text
+        assert "grace.hopper@example.org" in shown
+        assert "Yale University" in shown
+        assert 'value="true" checked' in shown
+        assert (await _save(browser)).status_code == 303
+        assert 'value="true" checked' not in (await browser.get(HERE)).text
+        found = await members.get(tenant, grace.member.id)
+        assert found == grace.member.model_copy(update={"mails": False, "signs_in": True})
+        assert (await _save(browser, mails="true")).status_code == 303
+        assert (await _save(browser, mails="true")).status_code == 303
+    found = await members.get(tenant, grace.member.id)
+    assert found is not None
+    assert found.mails
+    acts = [(entry.act, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
+    assert acts[-2:] == [("member changed", grace.member.id)] * 2
+
+
+async def test_what_an_officer_changes_leaves_the_wish_for_no_mails(service: Service) -> None:
+    officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
+    async with signed_in(service, grace.key) as browser:
+        await _save(browser)
+    page = f"/console/members/{grace.member.id}"
+    async with signed_in(service, officer.key) as browser:
+        assert "They want none." in (await browser.get(page)).text
+        body = {"name": "Grace B. Hopper", "email": "grace@example.org", "role": "reviewer"}
+        token = await token_of(browser, page)
+        changed = await browser.post(page, data={"csrf_token": token, **body}, headers={"Origin": "http://api"})
+        assert changed.status_code == 303
+    found = await service.services.members.get(grace.member.tenant, grace.member.id)
+    assert found is not None
+    assert (found.name, found.mails) == ("Grace B. Hopper", False)
+
+
+async def test_a_key_of_nobody_has_no_account_to_change(service: Service) -> None:
+    async with signed_in(service, await service.key("manage")) as browser:
+        assert "key that is no member" in (await browser.get(HERE)).text
+        assert (await _save(browser, mails="true")).status_code == 409
+
+
+async def test_a_mail_that_did_not_arrive_is_seen_by_who_invites(service: Service) -> None:
+    officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
+    await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+    async with signed_in(service, officer.key) as browser:
+        assert "waits" in (await browser.get(f"/console/members/{grace.member.id}")).text
+        query = "UPDATE mails SET state = 'dead', attempt = 1, said = 'mail.test answered 550 <no such mailbox>.'"
+        await service.database.execute(query)
+        people = (await browser.get("/console/members")).text
+        page = (await browser.get(f"/console/members/{grace.member.id}")).text
+    assert "a mail did not arrive" in people
+    assert "given up" in page
+    assert "550 &lt;no such mailbox&gt;" in page

@@ -1,0 +1,41 @@
+"""A process that sends the mails of a database that it shares with others.
+
+    python -m tests.contract.mail_sending_process DATABASE_URL PORT
+
+Says `ready`, waits for a line, and sends until it is killed.
+"""
+
+import asyncio
+import sys
+
+from pydantic import SecretStr
+
+from cluster.clock import SystemClock
+from cluster.mail import mail_deliverer, mail_outbox
+from cluster.settings import MailSettings, Settings
+from orchestrator.settings import AccessSettings
+from orchestrator.store import Database, DatabaseSettings
+
+__all__ = ["mailing"]
+
+
+def mailing(port: int, **others: object) -> Settings:
+    """Settings of a service that sends to a mail server of this machine, and does not wait long."""
+    given = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "tries": 3}
+    hasty = {"first_seconds": 0.01, "factor": 1, "poll_seconds": 0.05, "deadline_seconds": 20}
+    mail = MailSettings.model_validate(given | hasty | others)
+    return Settings(mail=mail, access=AccessSettings(url="https://assayer.example.org"))
+
+
+async def send(url: str, port: int) -> None:
+    settings = mailing(port)
+    async with Database(DatabaseSettings(url=SecretStr(url))) as database:
+        deliverer = mail_deliverer(settings, mail_outbox(settings, database), SystemClock())
+        assert deliverer is not None
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+        await deliverer.run()
+
+
+if __name__ == "__main__":
+    asyncio.run(send(sys.argv[1], int(sys.argv[2])))

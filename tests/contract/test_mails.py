@@ -1,0 +1,420 @@
+"""From what happens to a mailbox: owed in the transaction that causes it, sent once, given up with a reason."""
+
+import asyncio
+import datetime as dt
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from pydantic import SecretStr
+
+from cluster.clock import SystemClock
+from cluster.mail import mail_deliverer
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, Problem
+from orchestrator.mail.models import Mail
+from orchestrator.reviewing.models import NewMember
+from orchestrator.store import Database, DatabaseSettings, NotificationListener
+from orchestrator.store.mails import PgMails
+from orchestrator.store.retention import delete_tenant, purge
+from orchestrator.store.webhooks import PgWebhooks
+from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.mail_sending_process import mailing
+from tests.contract.mail_server import Letter, MailPost, mail_post
+from tests.contract.tables_of import tables_of
+from tests.polling import wait_until_async
+
+FAILED = Problem(type="internal-error", title="It failed", detail="It failed.")
+_TEXT = "We predict which stored examples the next round of training will overwrite, and rehearse those first. " * 3
+
+
+@pytest.fixture
+async def service(database: Database) -> AsyncIterator[Service]:
+    async with NotificationListener(database) as listener:
+        made = Service.of(database, listener)
+        for tenant in (ACME, OTHER):
+            await made.tenant(tenant)
+        yield made
+
+
+@pytest.fixture
+async def post() -> AsyncIterator[MailPost]:
+    async with mail_post() as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def sending(service: Service, port: int, **others: object) -> AsyncIterator[asyncio.Task[None]]:
+    deliverer = mail_deliverer(mailing(port, **others), service.services.mails, SystemClock())
+    assert deliverer is not None
+    running = asyncio.create_task(deliverer.run())
+    try:
+        yield running
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def handed_in(service: Service, officer: Person, *titles: str, **query: str) -> str:
+    """A call, by somebody who is a member."""
+    form = [("file", (f"{place}.txt", f"{title}\n\n{_TEXT}{place}".encode())) for place, title in enumerate(titles)]
+    async with asking(service, officer) as client:
+        made = await client.post("/v1/batches", files=form, params={"name": "Call 7", **query})
+    assert made.status_code == 202, made.text
+    return str(made.json()["id"])
+
+
+async def finished(service: Service) -> None:
+    await PgWebhooks(service.database, service.services.mails).add_finished_batches()
+
+
+async def owed(service: Service, who: Person) -> list[Mail]:
+    return await service.services.mails.of_member(who.member.tenant, who.member.id)
+
+
+async def until(service: Service, who: Person, state: str) -> list[Mail]:
+    async def ask() -> list[Mail]:
+        return await owed(service, who)
+
+    return await wait_until_async(ask, lambda mails: bool(mails) and all(one.state == state for one in mails))
+
+
+async def assigned(service: Service, owner: Person, call: str, per_proposal: int = 1) -> None:
+    async with asking(service, owner) as client:
+        made = await client.post(f"/v1/batches/{call}/assignments", json={"per_proposal": per_proposal})
+    assert made.status_code == 200, made.text
+
+
+async def test_whoever_handed_a_call_in_is_told_once_how_it_ended(service: Service, post: MailPost) -> None:
+    officer, other = await person(service, "officer", "Otto Officer"), await person(service, "officer", "Olaf Other")
+    call = await handed_in(service, officer, "# One", "# Two", "# Three")
+    await service.finish()
+    await service.finish(FAILED)
+    await finished(service)
+    assert not await owed(service, officer)
+    await service.finish()
+    best = "(SELECT min(run) FROM report_figures)"
+    await service.database.execute(f"UPDATE report_figures SET score = 0.5, complete = run = {best}")  # noqa: S608
+    assert await service.services.tables.counts(ACME, BatchId(call)) == {"full": 1, "part": 1, "failed": 1}
+    await service.database.execute("UPDATE jobs SET cost_usd = NULL WHERE state = 'failed'")
+    await asyncio.gather(*(finished(service) for _ in range(5)))
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+        (mail,) = await until(service, officer, "sent")
+    assert letter.recipients == ("otto.officer@example.org",)
+    assert letter.message["To"] == "Otto Officer <otto.officer@example.org>"
+    assert letter.message["From"] == "assayer <assayer@example.org>"
+    assert letter.message["Subject"] == "Finished: Call 7"
+    assert letter.message["Auto-Submitted"] == "auto-generated"
+    lines = [" ".join(line.split()) for line in letter.text.splitlines()]
+    assert lines[:7] == [
+        "Call 7 has finished: 3 rows.",
+        "",
+        "1 evaluated in full",
+        "1 evaluated in part",
+        "0 without a score",
+        "1 failed",
+        "0 refused: no usable proposal in the row",
+    ]
+    assert "Cost: unknown; what is known of it comes to $0.50." in lines
+    assert f"https://assayer.example.org/console/calls/{call}" in lines
+    assert mail.batch == call
+    assert mail.said.endswith("took it: queued as 7")
+    assert not await owed(service, other)
+
+
+async def test_a_call_that_is_run_again_and_finishes_again_is_told_again(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    call = await handed_in(service, officer, "# One")
+    await service.finish(FAILED)
+    await finished(service)
+    await service.services.jobs.retry_batch(ACME, BatchId(call))
+    await finished(service)
+    assert len(await owed(service, officer)) == 1
+    await service.finish()
+    await finished(service)
+    await finished(service)
+    assert len(await owed(service, officer)) == 2
+
+
+async def test_nobody_is_told_of_a_call_that_a_machine_handed_in(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    await call_of(service, "# One")
+    await service.finish()
+    await finished(service)
+    assert not await owed(service, officer)
+
+
+async def test_a_reviewer_gets_one_mail_for_all_that_an_act_assigns(service: Service, post: MailPost) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
+    call = await handed_in(service, owner, "# One", "# Two", "# Three", opinions_due="2031-12-01")
+    await assigned(service, owner, call)
+    await assigned(service, owner, call)  # nothing new
+    async with sending(service, post.port):
+        letters = {one.recipients[0]: one for one in await post.received(2)}
+        await until(service, grace, "sent")
+    assert letters.keys() == {grace.member.email, linus.member.email}
+    subjects = sorted(one.message["Subject"] for one in letters.values())
+    assert subjects == [
+        "1 proposal to review, due by 2031-12-01: Call 7",
+        "2 proposals to review, due by 2031-12-01: Call 7",
+    ]
+    text = letters[grace.member.email].text
+    assert "Your opinion is due by 2031-12-01." in text
+    assert "https://assayer.example.org/console/queue" in text
+    assert "One" not in text
+    assert "overwrite" not in text
+    assert len(await owed(service, grace)) == 1
+
+
+async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service, post: MailPost) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    new = {"name": "Ada Byron", "email": "ada@example.org", "role": "reviewer"}
+    async with asking(service, owner) as client:
+        made = [await client.post("/v1/members", json=new) for _ in range(2)]
+        assert [one.status_code for one in made] == [201, 201]
+        async with sending(service, post.port):
+            (letter,) = await post.received(1)
+            listed = await wait_until_async(
+                lambda: client.get(f"/v1/members/{made[0].json()['id']}/mails"),
+                lambda answer: answer.json()["items"][0]["state"] == "sent",
+            )
+    assert letter.message["Subject"] == "Invitation: assayer of acme"
+    assert "https://assayer.example.org/console/sign-in" in letter.text
+    (mail,) = listed.json()["items"]
+    assert mail["kind"] == "member invited"
+
+
+async def test_a_service_that_sends_no_mails_owes_none(service: Service) -> None:
+    silent = PgMails(service.database, enabled=False)
+    owner = await person(service, "owner", "Olga Owner")
+    await handed_in(service, owner, "# One")
+    await service.finish()
+    await PgWebhooks(service.database, silent).add_finished_batches()
+    await service.database.run(lambda connection: silent.add_invitation(connection, owner.member))
+    assert not await owed(service, owner)
+
+
+async def test_who_wants_no_mails_or_was_removed_gets_none(service: Service) -> None:
+    owner, now = await person(service, "owner", "Olga Owner"), service.services.clock.now()
+    grace, linus = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Linus")
+    call = await handed_in(service, owner, "# One", "# Two")
+    await assigned(service, owner, call)
+    assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
+    async with asking(service, owner) as client:
+        quiet = await client.patch(f"/v1/members/{grace.member.id}", json={"mails": False})
+        assert quiet.json()["mails"] is False
+    await service.services.members.remove(ACME, linus.member.id, OPERATOR, now)
+    assert not await owed(service, grace)
+    assert not await owed(service, linus)
+    await assigned(service, owner, call, per_proposal=2)
+    await service.database.execute("UPDATE batches SET submitted_by = $1", grace.member.id)
+    for _ in range(2):
+        await service.finish()
+    await finished(service)
+    assert not await owed(service, grace)
+
+
+async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(service: Service) -> None:
+    owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
+    call = await handed_in(service, owner, "# One")
+    await assigned(service, owner, call)
+    await service.services.erasures.erase(ACME, [], None, BatchId(call))
+    assert not await owed(service, grace)
+    assert await service.services.mails.of_member(ACME, MemberId("mb_none")) == []
+    await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+    assert len(await owed(service, grace)) == 1
+    assert await delete_tenant(service.database, ACME)
+    assert await service.database.fetch("SELECT FROM mails") == []
+
+
+async def test_mails_that_have_ended_are_forgotten_after_a_week(service: Service) -> None:
+    grace = await person(service, "reviewer", "Grace Hopper")
+    for _ in range(2):
+        await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+    await service.database.execute("UPDATE mails SET state = 'sent' WHERE id = (SELECT id FROM mails LIMIT 1)")
+    now = service.services.clock.now()
+    await purge(service.database, now + dt.timedelta(days=6))
+    assert len(await owed(service, grace)) == 2
+    await purge(service.database, now + dt.timedelta(days=8))
+    assert [one.state for one in await owed(service, grace)] == ["pending"]
+
+
+async def invited(service: Service, *names: str) -> list[Person]:
+    """Members with a mail each."""
+    people = [await person(service, "reviewer", name) for name in names]
+    for one in people:
+        await service.database.run(
+            lambda connection, member=one.member: service.services.mails.add_invitation(connection, member)  # type: ignore[misc]
+        )
+    return people
+
+
+async def test_a_mailbox_that_is_not_there_is_given_up_at_once_and_the_reason_is_seen(
+    service: Service, post: MailPost
+) -> None:
+    post.recipient_answer = "550 5.1.1 no such mailbox"
+    (grace,) = await invited(service, "Grace Hopper")
+    async with sending(service, post.port):
+        (mail,) = await until(service, grace, "dead")
+    assert mail.attempt == 1
+    assert "550 5.1.1 no such mailbox" in mail.said
+    assert await service.services.mails.given_up(ACME) == {grace.member.id: mail.said}
+    assert await service.services.mails.given_up(OTHER) == {}
+
+
+async def test_what_is_not_taken_for_now_is_tried_again_and_given_up_in_the_end(
+    service: Service, post: MailPost
+) -> None:
+    post.recipient_answer = "450 4.2.1 come back later"
+    (grace,) = await invited(service, "Grace Hopper")
+    async with sending(service, post.port):
+        (mail,) = await until(service, grace, "dead")
+    assert mail.attempt == 3
+    assert mail.said.endswith("That was try 3 of 3.")
+    assert not post.letters
+
+
+async def test_a_server_out_of_reach_costs_each_mail_one_try_and_all_go_when_it_is_back(service: Service) -> None:
+    people = await invited(service, "Grace Hopper", "Linus", "Ada Byron")
+    async with mail_post() as gone:
+        port = gone.port
+    async with sending(service, port, first_seconds=3_600):
+
+        async def tried() -> list[tuple[int, bool]]:
+            return [(one.attempt, bool(one.said)) for who in people for one in await owed(service, who)]
+
+        await wait_until_async(tried, lambda all_of_them: all_of_them == [(1, True)] * 3)
+    await service.database.execute("UPDATE mails SET next_at = now()")
+    async with mail_post() as back, sending(service, back.port):
+        for one in people:
+            await until(service, one, "sent")
+    assert len(back.letters) == 3
+
+
+async def test_a_server_that_hangs_holds_up_nobody_for_ever(service: Service, post: MailPost) -> None:
+    (grace,) = await invited(service, "Grace Hopper")
+    post.hang_at = "MAIL"
+    async with sending(service, post.port, deadline_seconds=0.3, tries=50):
+        (mail,) = await wait_until_async(lambda: owed(service, grace), lambda mails: bool(mails[0].said))
+        assert "did not answer within 0.3 s" in mail.said
+        post.hang_at = ""
+        post.gate.set()
+        await until(service, grace, "sent")
+    assert len(post.letters) == 1
+
+
+async def test_a_server_that_dies_after_taking_a_mail_gets_it_again_under_the_same_id(
+    service: Service, post: MailPost
+) -> None:
+    (grace,) = await invited(service, "Grace Hopper")
+    post.die_at, post.dying = "DATA", 1
+    async with sending(service, post.port):
+        first, second = await post.received(2)
+        await until(service, grace, "sent")
+    assert first.message["Message-ID"] == second.message["Message-ID"]
+    assert len(post.letters) == 2
+
+
+async def test_a_process_told_to_stop_lets_the_mail_in_hand_end(service: Service, post: MailPost) -> None:
+    (grace,) = await invited(service, "Grace Hopper")
+    post.hang_at = "DATA"
+    async with sending(service, post.port) as running:
+        await post.received(1)
+        running.cancel()
+        post.gate.set()
+        await asyncio.wait((running,))
+        assert running.cancelled()
+    assert [one.state for one in await owed(service, grace)] == ["sent"]
+
+
+async def test_an_address_that_is_none_is_given_up_unsent(service: Service, post: MailPost) -> None:
+    (grace,) = await invited(service, "Grace Hopper")
+    await service.database.execute("UPDATE members SET email = $1", "grace@example.org, eve@example.org")
+    async with sending(service, post.port):
+        (mail,) = await until(service, grace, "dead")
+    assert "address cannot be written to" in mail.said
+    assert not post.letters
+
+
+@asynccontextmanager
+async def _process(database_url: str, port: int) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.contract.mail_sending_process",
+        database_url,
+        str(port),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        assert (await process.stdout.readline()).strip() == b"ready"
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def _go(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.write(b"\n")
+    await process.stdin.drain()
+
+
+def _ids(letters: list[Letter]) -> list[str]:
+    return sorted(str(one.message["Message-ID"]) for one in letters)
+
+
+async def test_two_processes_at_once_send_every_mail_once(service: Service, post: MailPost, database_url: str) -> None:
+    people = await invited(service, *(f"Reviewer {number}" for number in range(60)))
+    async with _process(database_url, post.port) as one, _process(database_url, post.port) as other:
+        await asyncio.gather(_go(one), _go(other))
+        for who in people:
+            await until(service, who, "sent")
+    assert len(post.letters) == 60
+    assert len(set(_ids(post.letters))) == 60
+    assert post.connections > 2
+
+
+async def test_what_a_killed_process_had_in_hand_is_sent_by_another(
+    service: Service, post: MailPost, database_url: str
+) -> None:
+    (grace,) = await invited(service, "Grace Hopper")
+    post.hang_at = "DATA"
+    async with _process(database_url, post.port) as doomed:
+        await _go(doomed)
+        await post.received(1)
+        doomed.kill()
+        await doomed.wait()
+    post.hang_at = ""
+    post.gate.set()
+    assert [one.state for one in await owed(service, grace)] == ["pending"]
+    await service.database.execute("UPDATE mails SET next_at = now()")  # the claim has run out
+    async with sending(service, post.port):
+        await until(service, grace, "sent")
+    assert _ids(post.letters)[0] == _ids(post.letters)[1]  # taken twice, known by its id
+    assert len(post.letters) == 2
+
+
+async def test_a_role_given_by_an_identity_provider_sends_no_invitation(service: Service) -> None:
+    new = NewMember(name="Ada Byron", email="ada@example.org", role="reviewer")
+    made = await service.services.members.invite(ACME, MemberId("mb_1"), new, OPERATOR, service.services.clock.now())
+    assert made is not None
+    assert await service.services.mails.of_member(ACME, made.id) == []
+
+
+async def test_tables_go_back_to_the_version_before_and_forth_again(empty_database_url: str) -> None:
+    await tables_of("0032", empty_database_url)
+    await tables_of("0031", empty_database_url, back=True)
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        columns = "SELECT FROM information_schema.columns WHERE column_name IN ('submitted_by', 'mails')"
+        assert not await database.fetch(columns)
+        await database.migrate()
+        assert len(await database.fetch(columns)) == 2

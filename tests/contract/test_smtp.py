@@ -1,0 +1,141 @@
+"""The connection to a mail server: encrypted and signed in as the settings say, and every failure named."""
+
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from assayer.errors import MailPostponed, MailRefused, MailServerUnavailable
+from tests.contract.mail_server import MailPost, certificate, mail_post
+from workers.mail.settings import MailServerSettings
+from workers.mail.smtp import SmtpConnection
+
+
+def settings(post: MailPost | int, **others: Any) -> MailServerSettings:
+    port = post if isinstance(post, int) else post.port
+    given = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "deadline_seconds": 20}
+    return MailServerSettings.model_validate(given | others)
+
+
+def letter(to: str = "ada@example.org") -> EmailMessage:
+    message = EmailMessage(SMTP)
+    message["From"], message["To"], message["Subject"] = "assayer@example.org", to, "Fertig: Förderrunde"
+    message.set_content("56 in full\n")
+    return message
+
+
+async def test_mails_go_over_one_connection_in_the_open_where_nothing_is_said() -> None:
+    async with mail_post() as post, SmtpConnection(settings(post)) as server:
+        assert await server.reach() == f"127.0.0.1:{post.port} answers, not encrypted."
+        said = [await server.send(letter()), await server.send(letter("bob@example.org"))]
+    assert said[0].endswith("took it: queued as 7")
+    assert [one.recipients for one in post.letters] == [("ada@example.org",), ("bob@example.org",)]
+    assert post.letters[0].message["Subject"] == "Fertig: Förderrunde"
+    assert post.letters[0].text == "56 in full\n"
+    assert post.connections == 1
+
+
+@pytest.mark.parametrize("mode", ["starttls", "tls"])
+async def test_mails_are_encrypted_and_signed_in(mode: str, tmp_path: Path) -> None:
+    context, authority = certificate(tmp_path)
+    async with mail_post(tls=context, tls_at_once=mode == "tls", sign_in=True) as post:
+        chosen = settings(post, tls=mode, ca_file=authority, user="assayer", password=SecretStr("secret"))
+        async with SmtpConnection(chosen) as server:
+            assert "encrypted with TLS" in (said := await server.reach())
+            assert said.endswith("signed in as assayer.")
+            await server.send(letter())
+    assert post.letters[0].signed_in
+    assert post.letters[0].encrypted or mode == "tls"
+
+
+async def test_nothing_is_sent_where_the_server_offers_no_encryption() -> None:
+    async with mail_post() as post, SmtpConnection(settings(post, tls="starttls")) as server:
+        with pytest.raises(MailServerUnavailable, match="ASSAYER_MAIL__HOST, __PORT and __TLS"):
+            await server.send(letter())
+    assert not post.letters
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    context, _ = certificate(tmp_path)
+    async with mail_post(tls=context) as post, SmtpConnection(settings(post, tls="starttls")) as server:
+        with pytest.raises(MailServerUnavailable, match="ASSAYER_MAIL__CA_FILE"):
+            await server.send(letter())
+    assert not post.letters
+
+
+async def test_a_wrong_password_is_named_and_not_repeated(tmp_path: Path) -> None:
+    context, authority = certificate(tmp_path)
+    async with mail_post(tls=context, sign_in=True) as post:
+        chosen = settings(post, tls="starttls", ca_file=authority, user="assayer", password=SecretStr("guessed"))
+        async with SmtpConnection(chosen) as server:
+            with pytest.raises(MailServerUnavailable, match="ASSAYER_MAIL__USER and __PASSWORD") as caught:
+                await server.reach()
+    assert "guessed" not in str(caught.value)
+
+
+async def test_a_server_that_is_not_there_is_out_of_reach(unused_tcp_port: int) -> None:
+    async with SmtpConnection(settings(unused_tcp_port)) as server:
+        with pytest.raises(MailServerUnavailable, match=f"127.0.0.1:{unused_tcp_port}"):
+            await server.send(letter())
+
+
+@pytest.mark.parametrize(
+    ("where", "answer", "kind"),
+    [
+        ("recipient_answer", "550 5.1.1 no such mailbox", MailRefused),
+        ("recipient_answer", "450 4.2.1 greylisted", MailPostponed),
+        ("data_answer", "554 5.7.1 looks like spam", MailRefused),
+        ("data_answer", "452 4.3.1 disk full", MailPostponed),
+        ("sender_answer", "553 5.7.1 not your address", MailServerUnavailable),
+    ],
+)
+async def test_what_the_server_says_decides_whether_it_is_tried_again(
+    where: str, answer: str, kind: type[Exception]
+) -> None:
+    async with mail_post() as post, SmtpConnection(settings(post)) as server:
+        setattr(post, where, answer)
+        with pytest.raises(kind, match=answer.partition(" ")[2]):
+            await server.send(letter())
+        setattr(post, where, None)
+        await server.send(letter())
+    assert len(post.letters) == 1
+
+
+@pytest.mark.parametrize("where", ["MAIL", "DATA"])
+async def test_a_server_that_dies_in_the_middle_is_found_again(where: str) -> None:
+    async with mail_post() as post, SmtpConnection(settings(post)) as server:
+        post.die_at, post.dying = where, 1
+        with pytest.raises(MailPostponed):
+            await server.send(letter())
+        await server.send(letter())
+    assert len(post.letters) == (2 if where == "DATA" else 1)  # of the first nobody said that it was taken
+
+
+async def test_a_server_that_hangs_is_left_after_the_deadline() -> None:
+    async with mail_post() as post, SmtpConnection(settings(post, deadline_seconds=0.3)) as server:
+        post.hang_at = "MAIL"
+        with pytest.raises(MailPostponed, match=r"did not answer within 0\.3 s"):
+            await server.send(letter())
+
+
+async def test_an_address_beyond_ascii_is_refused_where_the_server_cannot_have_it() -> None:
+    message = EmailMessage(SMTP)
+    message["From"], message["To"], message["Subject"] = "assayer@example.org", "ädä@example.org", "Hello"
+    async with mail_post() as post, SmtpConnection(settings(post)) as server:
+        with pytest.raises(MailRefused):
+            await server.send(message)
+
+
+def test_settings_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(ValueError, match="ASSAYER_MAIL__SENDER"):
+        MailServerSettings(host="mail.example.org")
+    with pytest.raises(ValueError, match="in the open"):
+        MailServerSettings(
+            host="mail.example.org", sender="a@example.org", tls="off", user="a", password=SecretStr("b")
+        )
+    with pytest.raises(ValueError, match="belong together"):
+        MailServerSettings(host="mail.example.org", sender="a@example.org", user="a")
+    assert MailServerSettings(host="mail.example.org", sender="a@example.org").address == "mail.example.org:587"

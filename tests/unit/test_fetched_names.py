@@ -1,0 +1,84 @@
+"""Reports are called what their senders call them: unique, the same each time, and fit for every file system."""
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.cli.fetched_names import NamedProposal, report_names, with_report_files
+
+
+def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:
+    proposals = [NamedProposal(f"ev_{row}", row, source) for row, source in enumerate(sources, 1)]
+    return list(report_names(proposals, taken).values())
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("A-2026-0007.pdf", "A-2026-0007"),
+        ("call.csv:14 (A-2026-0147)", "A-2026-0147"),
+        ("row 1 (cand-0)", "cand-0"),
+        ("Proposal (final).docx", "Proposal_final"),
+        ("call.csv:14", "call.csv_14"),
+        ("Spring - A-1 - proposal.TXT", "Spring_-_A-1_-_proposal"),
+        ("Förderantrag Müller.odt", "Förderantrag_Müller"),
+        ("v1.2.7", "v1.2.7"),
+        ("../../etc/passwd", "etc_passwd"),
+        ("-rf.txt", "_-rf"),
+        ("con.txt", "_con"),
+        ("row 3 (LPT1.x)", "_LPT1.x"),
+        ("=cmd|'/c calc'!A1", "cmd_c_calc_A1"),
+        (".pdf", "pdf"),
+    ],
+)
+def test_a_report_is_called_what_its_sender_calls_it(source: str, name: str) -> None:
+    assert named(source) == [name]
+
+
+def test_who_has_no_name_is_called_by_row_and_id() -> None:
+    assert named("", "???") == ["row-00001-ev_1", "row-00002-ev_2"]
+
+
+def test_those_that_share_a_name_all_carry_their_row_and_id() -> None:
+    assert named("A-1.pdf", "a-1.docx", "A-2.pdf") == ["A-1-row-00001-ev_1", "a-1-row-00002-ev_2", "A-2"]
+    assert named("index.txt", "bt_1", taken=("index", "bt_1")) == ["index-row-00001-ev_1", "bt_1-row-00002-ev_2"]
+
+
+_text = st.text(max_size=300)
+
+
+@given(st.lists(_text, max_size=12))
+def test_no_two_share_a_file_on_any_file_system(sources: list[str]) -> None:
+    names = named(*sources, taken=("index", "bt_1"))
+    folded = [name.casefold() for name in names]
+    assert len(set(folded) | {"index", "bt_1"}) == len(names) + 2
+    for name in names:
+        assert 0 < len(f"{name}.parquet".encode()) <= 255
+        assert not re.search(r"[\x00-\x1f/\\:*?\"<>|;\s]", name)
+        assert name[0] not in ".-=+@"
+        assert name[-1] not in ". "
+
+
+@given(st.lists(st.sampled_from(["A-1.pdf", "A-2.pdf", "a-1.txt", "", "x (1)"]), max_size=12), st.randoms())
+def test_a_name_does_not_depend_on_the_order_in_which_proposals_are_listed(sources: list[str], random: object) -> None:
+    proposals = [NamedProposal(f"ev_{row}", row, source) for row, source in enumerate(sources, 1)]
+    shuffled = list(proposals)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert report_names(proposals) == report_names(shuffled)
+
+
+def test_a_table_leads_to_the_reports_and_keeps_its_cells() -> None:
+    rows_before = ('ev_1,1,A-1.pdf,"Reefs, ""loud""\nand far"', ",2,broken.pdf,", "ev_3,3,A-3.pdf,'=1+1")
+    table = "\ufeff" + "".join(f"{row}\r\n" for row in ("id,row,source,title", *rows_before))
+    once = with_report_files(table, {"ev_1": "A-1.html", "ev_9": "other.html"})
+    again = with_report_files(once, {"ev_1": "A-1.html", "ev_3": "A-3.html"})
+    rows = list(csv.reader(io.StringIO(again.removeprefix("\ufeff"), newline="")))
+    assert again.startswith("\ufeff")
+    assert rows[0] == ["id", "row", "source", "title", "report_file"]
+    assert [row[-1] for row in rows[1:]] == ["A-1.html", "", "A-3.html"]
+    assert rows[1][3] == 'Reefs, "loud"\nand far'
+    assert rows[3][3] == "'=1+1"

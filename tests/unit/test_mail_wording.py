@@ -1,0 +1,141 @@
+"""What mails say: headers that nothing can be smuggled into, addresses of one mailbox, counts."""
+
+import datetime as dt
+from email import message_from_bytes
+from email.headerregistry import Address
+from email.policy import SMTP
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.jobs.models import BatchId
+from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
+from orchestrator.mail.wording import compose_mail, mail_address
+
+SENDER = Address("assayer", "assayer", "example.org")
+URL = "https://assayer.example.org"
+NOW = dt.datetime(2031, 5, 6, 7, 8, tzinfo=dt.UTC)
+ID = UUID("00000000-0000-4000-8000-000000000007")
+CALL = BatchId("bt_7")
+HEADERS = {
+    "From",
+    "To",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "Auto-Submitted",
+    "Content-Type",
+    "Content-Transfer-Encoding",
+    "MIME-Version",
+}
+_storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=300)
+
+
+def ended(name: str = "Call 7", **others: object) -> CallFinished:
+    counts = {"rows": 158, "full": 56, "part": 9, "unscored": 90, "failed": 0, "cancelled": 0, "refused": 3}
+    return CallFinished.model_validate(
+        {"call": CALL, "name": name, "erased": 0, "cost_usd": 1.25, "known_cost_usd": 1.25} | counts | others
+    )
+
+
+def mail(
+    news: MailNews, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
+) -> ClaimedMail:
+    return ClaimedMail(ID, name, address, tenant, news, 1)
+
+
+def text_of(news: MailNews) -> str:
+    return str(compose_mail(mail(news), SENDER, URL, NOW).get_content())
+
+
+@given(name=_storable, person=_storable, tenant=_storable)
+def test_no_name_adds_a_header_or_a_recipient(name: str, person: str, tenant: str) -> None:
+    for news in (
+        ended(name),
+        ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
+        MemberInvited(role="owner"),
+    ):
+        sent = compose_mail(mail(news, name=person, tenant=tenant), SENDER, URL, NOW).as_bytes()
+        read = message_from_bytes(sent, policy=SMTP)
+        assert set(read.keys()) == HEADERS
+        assert [one.addr_spec for one in read["To"].addresses] == ["ada@example.org"]
+        assert "\n" not in str(read["Subject"])
+        assert len(str(read["Subject"])) < 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "ada",
+        "ada@",
+        "@example.org",
+        "ada@example.org, eve@example.org",
+        "Ada <ada@example.org>",
+        "ada@example.org\r\nBcc: eve@example.org",
+        "ada @example.org",
+        "ada@exa mple.org",
+        "<ada@example.org>",
+        "ada@example.org>",
+        "a" * 65 + "\x7f@example.org",
+    ],
+)
+def test_what_is_no_address_of_one_mailbox_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="it "):
+        mail_address("Ada", address)
+    with pytest.raises(ValueError, match="it "):
+        compose_mail(mail(MemberInvited(role="reviewer"), address=address), SENDER, URL, NOW)
+
+
+@given(_storable)
+def test_whatever_is_an_address_has_one_mailbox(address: str) -> None:
+    try:
+        made = mail_address("Ada", address)
+    except ValueError:
+        return
+    assert made.addr_spec
+    read = message_from_bytes(compose_mail(mail(ended(), address=address), SENDER, URL, NOW).as_bytes(), policy=SMTP)
+    assert len(read["To"].addresses) == 1
+    assert set(read.keys()) == HEADERS
+
+
+def test_a_finished_call_is_told_in_counts() -> None:
+    lines = [" ".join(line.split()) for line in text_of(ended()).splitlines()]
+    assert lines[:9] == [
+        "Call 7 has finished: 158 rows.",
+        "",
+        "56 evaluated in full",
+        "9 evaluated in part",
+        "90 without a score",
+        "0 failed",
+        "3 refused: no usable proposal in the row",
+        "",
+        "Without a score is not a low score: the page says why, proposal by proposal.",
+    ]
+    assert "Cost: $1.25." in lines
+    assert f"{URL}/console/calls/bt_7" in lines
+    assert lines[-1].endswith(f"No more of these: {URL}/console/account")
+
+
+def test_what_did_not_happen_is_told_only_where_it_matters() -> None:
+    assert "cancelled" not in text_of(ended())
+    assert "12 cancelled" in text_of(ended(cancelled=12))
+    assert "low score" not in text_of(ended(unscored=0))
+    assert "1 row." in text_of(ended(rows=1))
+
+
+def test_a_cost_that_nobody_knows_is_unknown() -> None:
+    assert "Cost: unknown.\n" in text_of(ended(cost_usd=None, known_cost_usd=0.0))
+    assert "unknown; what is known of it comes to $0.75." in text_of(ended(cost_usd=None, known_cost_usd=0.75))
+    assert "Cost: $0.00." in text_of(ended(cost_usd=0.0, known_cost_usd=0.0))
+
+
+def test_a_call_without_a_name_is_called_by_its_id() -> None:
+    assert compose_mail(mail(ended(" ")), SENDER, URL, NOW)["Subject"] == "Finished: bt_7"
+
+
+def test_the_id_of_a_message_stays_and_names_the_sender() -> None:
+    first, again = (compose_mail(mail(ended()), SENDER, URL, now) for now in (NOW, NOW + dt.timedelta(hours=3)))
+    assert first["Message-ID"] == again["Message-ID"] == "<00000000000040008000000000000007@example.org>"

@@ -1,0 +1,1 @@
+"""Handing mails to a mail server over SMTP."""

@@ -1,0 +1,59 @@
+"""Which mail server takes the service's mails, and how it is spoken to."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from assayer.models import Frozen
+
+__all__ = ["MailServerSettings"]
+
+_PORTS = {"starttls": 587, "tls": 465, "off": 25}
+
+
+class MailServerSettings(Frozen):
+    host: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:-]{1,253}$")
+    """Of the SMTP server. None: no mails are written or sent."""
+    port: int | None = Field(default=None, ge=1, le=65_535)
+    """None: 587 with `starttls`, 465 with `tls`, 25 without."""
+    tls: Literal["starttls", "tls", "off"] = "starttls"
+    """`starttls`: encrypted before anything is said, else nothing is sent; `tls`: from the first byte; `off`: in the
+    open, for a server on this machine or in a closed network."""
+    ca_file: Path | None = None
+    """Certificates that the server's is checked against, beside those of this machine."""
+    user: str = Field(default="", max_length=500)
+    password: SecretStr | None = None
+    sender: str = Field(default="", max_length=254)
+    """The address that mails come from, as `assayer@example.org`."""
+    sender_name: str = Field(default="assayer", max_length=100)
+    deadline_seconds: float = Field(default=30.0, gt=0)
+    """For connecting and signing in, and again for each mail."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.host is None:
+            return self
+        if not self.sender:
+            raise ValueError("mails need a sender: set ASSAYER_MAIL__SENDER to an address, as assayer@example.org")
+        if bool(self.user) != (self.password is not None):
+            raise ValueError("the mail server's user and password belong together: set both, or neither")
+        if self.user and self.tls == "off" and not _is_this_machine(self.host):
+            raise ValueError("a password would be sent in the open: set ASSAYER_MAIL__TLS to starttls or tls")
+        return self
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port or _PORTS[self.tls]}"
+
+    @property
+    def port_or_usual(self) -> int:
+        return self.port or _PORTS[self.tls]
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,159 @@
+"""A connection to a mail server: opened when the first mail is handed over, and again after it broke."""
+
+import asyncio
+import ssl
+from email.message import EmailMessage
+from types import TracebackType
+from typing import Self
+
+from aiosmtplib import (
+    SMTP,
+    SMTPAuthenticationError,
+    SMTPException,
+    SMTPNotSupported,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+    SMTPSenderRefused,
+)
+
+from assayer.errors import MailError, MailPostponed, MailRefused, MailServerUnavailable
+from workers.mail.settings import MailServerSettings
+
+__all__ = ["SmtpConnection"]
+
+_QUIT_SECONDS = 2.0
+_MOST_CHARS = 300
+"""Of what a server says."""
+
+
+class SmtpConnection:
+    """Use as an async context manager; one mail after the other."""
+
+    def __init__(self, settings: MailServerSettings) -> None:
+        self._settings = settings
+        self._client: SMTP | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        client, self._client = self._client, None
+        if client is None:
+            return
+        try:
+            async with asyncio.timeout(_QUIT_SECONDS):
+                await client.quit()
+        except (SMTPException, OSError):
+            pass
+        finally:
+            client.close()
+
+    async def reach(self) -> str:
+        """Connects and signs in; what the server is, in words. Raises MailServerUnavailable."""
+        client = await self._connected()
+        tls = client.get_transport_info("cipher")
+        how = f"encrypted with {tls[1]}" if tls else "not encrypted"
+        who = f", signed in as {self._settings.user}" if self._settings.user else ""
+        return f"{self._settings.address} answers, {how}{who}."
+
+    async def send(self, message: EmailMessage) -> str:
+        """What the server answered when it took it. Raises MailError."""
+        client = await self._connected()
+        try:
+            async with asyncio.timeout(self._settings.deadline_seconds):
+                _, answer = await client.send_message(message)
+        except (SMTPException, OSError, ValueError) as error:
+            await self._forget()
+            raise self._failure(error) from None
+        except BaseException:
+            await self._forget()
+            raise
+        return f"{self._settings.address} took it: {_short(answer)}"
+
+    async def _connected(self) -> SMTP:
+        """Raises MailServerUnavailable."""
+        if self._client is not None and self._client.is_connected:
+            return self._client
+        settings = self._settings
+        client = SMTP(
+            hostname=settings.host,
+            port=settings.port_or_usual,
+            username=settings.user or None,
+            password=settings.password.get_secret_value() if settings.password is not None else None,
+            local_hostname=settings.sender.rpartition("@")[2],
+            timeout=settings.deadline_seconds,
+            use_tls=settings.tls == "tls",
+            start_tls=settings.tls == "starttls",
+            tls_context=self._context() if settings.tls != "off" else None,
+        )
+        try:
+            async with asyncio.timeout(settings.deadline_seconds):
+                await client.connect()
+        except (SMTPException, OSError, ValueError) as error:
+            client.close()
+            raise MailServerUnavailable(self._why(error), _hint(error)) from None
+        except BaseException:
+            client.close()
+            raise
+        self._client = client
+        return client
+
+    def _context(self) -> ssl.SSLContext:
+        """Raises MailServerUnavailable."""
+        context = ssl.create_default_context()
+        if self._settings.ca_file is not None:
+            try:
+                context.load_verify_locations(self._settings.ca_file)
+            except OSError as error:  # ssl.SSLError is one
+                what = f"The certificates in {self._settings.ca_file} cannot be read: {error}."
+                raise MailServerUnavailable(what, "Set ASSAYER_MAIL__CA_FILE to a file of PEM.") from None
+        return context
+
+    async def _forget(self) -> None:
+        """After a failure nobody knows where the conversation stands."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _failure(self, error: Exception) -> MailError:
+        why = self._why(error)
+        if isinstance(error, SMTPSenderRefused):
+            return MailServerUnavailable(why, "Set ASSAYER_MAIL__SENDER to an address that it takes mails from.")
+        if isinstance(error, SMTPNotSupported | ValueError):
+            return MailRefused(why)
+        if _code(error) >= 500:
+            return MailRefused(why)
+        return MailPostponed(why)
+
+    def _why(self, error: Exception) -> str:
+        where = self._settings.address
+        if isinstance(error, SMTPRecipientsRefused):
+            (refused, *_) = error.recipients
+            return f"{where} does not take mail for {refused.recipient}: {refused.code} {_short(refused.message)}."
+        if isinstance(error, SMTPResponseException):
+            return f"{where} answered {error.code} {_short(error.message)}."
+        if isinstance(error, TimeoutError):
+            return f"{where} did not answer within {self._settings.deadline_seconds:g} s."
+        cause = error.__cause__ or error
+        return f"{where}: {_short(str(cause)) or type(cause).__name__}."
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, SMTPRecipientsRefused):
+        return max(one.code for one in error.recipients)
+    return error.code if isinstance(error, SMTPResponseException) else 0
+
+
+def _hint(error: Exception) -> str:
+    if isinstance(error, SMTPAuthenticationError):
+        return "Look at ASSAYER_MAIL__USER and __PASSWORD."
+    if isinstance(error.__cause__ or error, ssl.SSLCertVerificationError):
+        return "For a certificate of your own authority set ASSAYER_MAIL__CA_FILE."
+    return "Look at ASSAYER_MAIL__HOST, __PORT and __TLS."
+
+
+def _short(said: str) -> str:
+    words = " ".join(said.split()).rstrip(".")
+    return words if len(words) <= _MOST_CHARS else f"{words[: _MOST_CHARS - 1]}…"
