@@ -1,5 +1,6 @@
 """`/console`: the calls of a tenant, the table of one, its plots; cancelling and running again."""
 
+import asyncio
 import datetime as dt
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
@@ -18,6 +19,7 @@ from orchestrator.api.routes.batch_upload import tags_in
 from orchestrator.api.routes.batches import BatchSummary, batch_summary
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.drawing import distribution, over_time, rank_curve
+from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
@@ -83,7 +85,10 @@ async def table(
 ) -> Response:
     call = await _find(services, who.tenant, id)
     complete = await services.figures.fill(who.tenant, BatchId(id))
-    page = await services.tables.page(who.tenant, BatchId(id), view)
+    of_field = None
+    if view.field:
+        of_field = await asyncio.to_thread(runs_of_field, await services.series.words(who.tenant, call.id), view.field)
+    page = await services.tables.page(who.tenant, BatchId(id), view, of_field)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     return page_response(
         "table.html",
@@ -142,7 +147,9 @@ async def plots(
     ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     call = await _find(services, who.tenant, id)
+    complete = await services.figures.fill(who.tenant, call.id, words=True)
     series = await services.series.of_call(who.tenant, call.id)
+    words = await services.series.words(who.tenant, call.id)
     best = TableView(ranking=ranking, sort="rank")
     ranked = await services.tables.page(who.tenant, call.id, best) if ranking else None
     return page_response(
@@ -157,6 +164,8 @@ async def plots(
         unpriced=series.costs.count(None),
         times=over_time(series.ended, series.seconds),
         fits=series.fits,
+        fields=await asyncio.to_thread(coverage_by_field, words),
+        complete=complete,
         curve=rank_curve(await services.series.ranks(who.tenant, call.id, ranking)) if ranking else None,
         best=[row for row in ranked.rows if row.rank is not None] if ranked else [],
         ranking=ranking,

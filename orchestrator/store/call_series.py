@@ -1,6 +1,8 @@
 """The figures of all proposals of a call, in columns: what plots are drawn from."""
 
 import datetime as dt
+import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.models.paper import FitLevel
@@ -9,7 +11,7 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Database
 
-__all__ = ["CallSeries", "PgCallSeries", "RankSeries"]
+__all__ = ["CallSeries", "PgCallSeries", "RankSeries", "WordSeries"]
 
 # One row of arrays: a row for each proposal takes several times as long to fetch.
 _COLUMNS = f"""{PROPOSALS}
@@ -20,6 +22,11 @@ _COLUMNS = f"""{PROPOSALS}
            count(figures) AS reports, count(*) FILTER (WHERE fit = 'good') AS good,
            count(*) FILTER (WHERE fit = 'partial') AS partial, count(*) FILTER (WHERE fit = 'poor') AS poor
     FROM proposals
+"""  # noqa: S608 - put together from constants
+_WORDS = f"""{PROPOSALS}
+    SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
+           coalesce(array_agg(figures ->> 'words'), '{{}}') AS words
+    FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
 _RANKS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(rank ORDER BY rank), '{{}}') AS ranks,
@@ -55,6 +62,15 @@ class RankSeries(NamedTuple):
     """How many places the ranking was started with."""
 
 
+class WordSeries(NamedTuple):
+    """Of the proposals of a call that have a report, in the order of their runs."""
+
+    runs: list[str]
+    fits: list[FitLevel | None]
+    words: list[Sequence[str]]
+    """The most frequent first; none where they were not counted."""
+
+
 class PgCallSeries:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -72,6 +88,12 @@ class PgCallSeries:
             row["seconds"],
             known | {None: row["reports"] - sum(known.values())},
         )
+
+    async def words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
+        row = await self._database.fetch_one(_WORDS, tenant, batch, "")
+        if row is None:
+            raise AssertionError("an aggregate without groups has one row")
+        return WordSeries(row["runs"], row["fits"], [json.loads(one) if one else () for one in row["words"]])
 
     async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
         """Empty where the ranking holds none of them, or there is no such ranking."""

@@ -76,6 +76,7 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
       AND cardinality($6::text[]) > 0 AND $9::text IS NOT NULL
       AND ($11::float8 IS NULL OR score >= $11 / 100)
       AND ($12::float8 IS NULL OR score < $12 / 100 OR ($12 = 100 AND score = 1))
+      AND ($15::text[] IS NULL OR run = ANY($15))
       AND ($13::timestamptz IS NULL OR finished_at >= $13) AND ($14::timestamptz IS NULL OR finished_at < $14)
     ORDER BY place LIMIT {PAGE} OFFSET $10
 )
@@ -102,6 +103,8 @@ class TableView(Frozen):
     """Only those that ended then or later."""
     ended_to: AwareDatetime | None = None
     """Only those that ended before."""
+    field: str = Field(default="", max_length=200)
+    """Only those of this field, by its name."""
     sort: str = Field(default="row", pattern=_SORT)
     """A column, or `part:` and the name of a part of the reports."""
     down: bool = False
@@ -147,7 +150,10 @@ class PgCallTables:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: TableView) -> CallTablePage:
+    async def page(
+        self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
+    ) -> CallTablePage:
+        """`of_field`: the runs of the field that the view names."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
         query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))
@@ -167,6 +173,7 @@ class PgCallTables:
             view.score_to,
             view.ended_from,
             view.ended_to,
+            of_field,
         )
         return CallTablePage(rows=tuple(map(_row, found)), matching=found[0]["matching"] if found else 0)
 
