@@ -71,8 +71,8 @@ _FIGURES = """
            (ARRAY['poor', 'partial', 'good'])["row" % 3 + 1], "row" % 3 > 0,
            jsonb_build_object('soundness', random()),
            $2::jsonb || jsonb_build_object('words', (
-               SELECT jsonb_agg('word' || ("row" % 24 * 40 + (random() * 60)::integer)) FROM generate_series(1, 12)
-               WHERE "row" > 0
+               SELECT jsonb_agg('word' || ("row" % 24 * 40 + ("row" * word * 7 + word * word) % 61))
+               FROM generate_series(1, 12) AS word
            )), to_tsvector('simple', subject || ' ' || $3)
     FROM jobs WHERE tenant = $1
 """

@@ -3,6 +3,7 @@ a corpus that does not cover a field could not name it; so the proposals' own wo
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ _LEAST_SHARED, _MOST_SHARED = 2, 1.3
 _MOST_WORDS = 2_000
 _NAMING = 3
 _ROUNDS = 20
+_MOST_LEARNT_FROM = 2_000
+"""Proposals, evenly spread over the call, from which the fields are learnt; then all are told to which they belong."""
 
 
 class ProposalFields(NamedTuple):
@@ -62,25 +65,20 @@ def runs_of_field(series: WordSeries, name: str) -> list[str]:
 
 
 def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
-    """`words`: of each proposal, the most frequent first. The same words give the same fields (spherical k-means with
-    tf-idf weights, begun from the proposals that are farthest apart)."""
+    """`words`: of each proposal, each once, the most frequent first. The same words give the same fields (spherical
+    k-means with tf-idf weights, begun from the proposals that are farthest apart)."""
     count = min(_MOST_FIELDS, sum(map(bool, words)) // _LEAST_EACH)
     vocabulary = _telling(words, count) if count > 1 else []
     matrix, known = _weights(words, vocabulary)
     if known.sum() < count * _LEAST_EACH / 2 or not vocabulary:
         return ProposalFields((), (None,) * len(words))
-    centres = _farthest_apart(matrix, known, count)
-    nearest = _nearest(matrix, centres)
-    for _ in range(_ROUNDS):
-        centres = _centres(matrix, nearest, count)
-        before, nearest = nearest, _nearest(matrix, centres)
-        if np.array_equal(before, nearest):
-            break
-    return _named(nearest, known, centres, vocabulary)
+    step = -(-len(words) // _MOST_LEARNT_FROM)
+    centres = _learnt(matrix[::step], known[::step], count)
+    return _named(_nearest(matrix, centres), known, centres, vocabulary)
 
 
 def _telling(words: Sequence[Sequence[str]], fields: int) -> list[str]:
-    shared = Counter(word for one in words for word in set(one))
+    shared = Counter(chain.from_iterable(words))
     most = max(_LEAST_SHARED, _MOST_SHARED * len(words) / fields)
     ordered = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
     return [word for word, times in ordered if _LEAST_SHARED <= times <= most][:_MOST_WORDS]
@@ -89,18 +87,29 @@ def _telling(words: Sequence[Sequence[str]], fields: int) -> list[str]:
 def _weights(words: Sequence[Sequence[str]], vocabulary: list[str]) -> tuple[sparse.csr_matrix, NDArray[np.bool_]]:
     """A row of length 1 for each proposal, and which have one: rarer words weigh more, and more frequent ones of it."""
     places = {word: place for place, word in enumerate(vocabulary)}
-    shared = Counter(word for one in words for word in set(one))
-    cells = [
-        (row, places[word], np.log(len(words) / shared[word]) / np.sqrt(1 + order))
-        for row, one in enumerate(words)
-        for order, word in enumerate(one)
-        if word in places
-    ]
-    rows, columns, values = zip(*cells, strict=True) if cells else ((), (), ())
-    matrix = sparse.csr_matrix((values, (rows, columns)), shape=(len(words), len(vocabulary)), dtype=np.float64)
-    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    known = lengths > 0
-    return sparse.csr_matrix(sparse.diags(1 / np.where(known, lengths, 1)) @ matrix), known
+    lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    columns = np.fromiter((places.get(word, -1) for word in chain.from_iterable(words)), np.int64, int(lengths.sum()))
+    rows = np.repeat(np.arange(len(words)), lengths)
+    order = np.arange(len(columns)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows, columns, order = rows[columns >= 0], columns[columns >= 0], order[columns >= 0]
+    shared = np.bincount(columns, minlength=len(vocabulary))
+    values = np.log(len(words) / shared[columns]) / np.sqrt(1 + order)
+    norms = np.sqrt(np.bincount(rows, values**2, minlength=len(words)))
+    matrix = sparse.csr_matrix(
+        (values / np.maximum(norms, 1e-12)[rows], (rows, columns)), shape=(len(words), len(vocabulary))
+    )
+    return matrix, norms > 0
+
+
+def _learnt(matrix: sparse.csr_matrix, known: NDArray[np.bool_], count: int) -> NDArray[np.float64]:
+    centres = _farthest_apart(matrix, known, count)
+    nearest = _nearest(matrix, centres)
+    for _ in range(_ROUNDS):
+        centres = _centres(matrix, nearest, count)
+        before, nearest = nearest, _nearest(matrix, centres)
+        if np.array_equal(before, nearest):
+            break
+    return centres
 
 
 def _farthest_apart(matrix: sparse.csr_matrix, known: NDArray[np.bool_], count: int) -> NDArray[np.float64]:

@@ -41,7 +41,7 @@ def test_few_proposals_and_words_of_nobody_else_make_no_field() -> None:
     assert alone.of[-2:] == (None, None)
 
 
-@given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6), max_size=60))
+@given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
 def test_every_proposal_is_in_one_field_or_none_and_fields_follow_their_size(words: list[list[str]]) -> None:
     found = fields_of(words)
     assert len(found.of) == len(words)
