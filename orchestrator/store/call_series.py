@@ -28,14 +28,14 @@ _WORDS = f"""{PROPOSALS}
            coalesce(array_agg(figures ->> 'words'), '{{}}') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
-# Filtered when they are gathered: in a WHERE the planner, which takes a ranking for short, would loop over it.
 _RANKS = f"""{PROPOSALS}
-    SELECT coalesce(array_agg(rank ORDER BY rank) FILTER (WHERE rank IS NOT NULL), '{{}}') AS ranks,
-           coalesce(array_agg(rank_low ORDER BY rank) FILTER (WHERE rank IS NOT NULL), '{{}}') AS lows,
-           coalesce(array_agg(rank_high ORDER BY rank) FILTER (WHERE rank IS NOT NULL), '{{}}') AS highs,
-           coalesce(array_agg(band ORDER BY rank) FILTER (WHERE rank IS NOT NULL), '{{}}') AS bands,
+    , ranks AS (SELECT ranked, (ranked -> 'rank')::integer AS rank FROM proposals WHERE ranked IS NOT NULL)
+    SELECT coalesce(array_agg(rank ORDER BY rank), '{{}}') AS ranks,
+           coalesce(array_agg((ranked #>> '{{ranks,low}}')::float8 ORDER BY rank), '{{}}') AS lows,
+           coalesce(array_agg((ranked #>> '{{ranks,high}}')::float8 ORDER BY rank), '{{}}') AS highs,
+           coalesce(array_agg(ranked ->> 'band' ORDER BY rank), '{{}}') AS bands,
            (SELECT (result #>> '{{ranking,cut}}')::integer FROM jobs WHERE tenant = $1 AND id = $3) AS cut
-    FROM proposals
+    FROM ranks
 """  # noqa: S608 - put together from constants
 
 

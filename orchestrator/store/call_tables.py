@@ -1,6 +1,7 @@
 """The proposals of a call as a table: searched, filtered, sorted and cut into pages by the database."""
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -40,33 +41,31 @@ _ORDERS = {
     "outcome": "array_position($6::text[], outcome)",
     "cost": "cost_usd",
     "seconds": "seconds",
-    "rank": "rank",
+    "rank": "(ranked -> 'rank')::integer",
 }
 _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
+# A ranking is one object, looked up by idea: joined, it makes the planner, who takes it for short, loop over all pairs.
 PROPOSALS = """
-    WITH ranked AS (
-        SELECT one.id AS ranked_idea, one.rank, (one.ranks ->> 'low')::float8 AS rank_low,
-               (one.ranks ->> 'high')::float8 AS rank_high, one.band, one.chance_in
-        FROM jobs AS ranking, jsonb_to_recordset(ranking.result -> 'ranking' -> 'ideas')
-            AS one (id text, rank integer, ranks jsonb, band text, chance_in float8)
+    WITH ranked AS MATERIALIZED (
+        SELECT jsonb_object_agg(one ->> 'id', one) AS by_idea
+        FROM jobs AS ranking, jsonb_array_elements(ranking.result -> 'ranking' -> 'ideas') AS one
         WHERE ranking.tenant = $1 AND ranking.id = $3 AND ranking.kind = 'ranking'
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
-               fit, shares, words, ranked.*, finished_at,
-               extract(epoch FROM finished_at - started_at)::float8 AS seconds,
+               fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
+               (SELECT by_idea FROM ranked) -> idea AS ranked,
                CASE WHEN state = 'done' AND complete THEN 'full' WHEN state = 'done' AND score IS NOT NULL THEN 'part'
                     WHEN state = 'done' THEN 'unscored' WHEN state = 'dead' THEN 'failed' ELSE state END AS outcome
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
-        LEFT JOIN ranked ON ranked_idea = idea
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
 """Of a tenant ($1), a batch ($2) and, for their ranks, a ranking ($3), which may be empty."""
 # Sorted without what is wide: figures and problems are read for the rows of the page alone.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
-    SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, ranked_idea, rank,
-           rank_low, rank_high, band, chance_in, run, count(*) OVER () AS matching,
+    SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, ranked, run,
+           count(*) OVER () AS matching,
            row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
     FROM proposals
     WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
@@ -206,13 +205,14 @@ class PgCallTables:
 def _row(row: asyncpg.Record) -> TableRow:
     what = f"job {row['id']}"
     rank = None
-    if row["rank"] is not None:
+    if row["ranked"] is not None:
+        ranked = json.loads(row["ranked"])
         rank = ProposalRank(
-            rank=row["rank"],
-            low=row["rank_low"],
-            high=row["rank_high"],
-            band=row["band"],
-            chance_in=row["chance_in"],
+            rank=ranked["rank"],
+            low=ranked["ranks"]["low"],
+            high=ranked["ranks"]["high"],
+            band=ranked.get("band"),
+            chance_in=ranked.get("chance_in"),
         )
     return TableRow(
         id=row["id"],

@@ -53,7 +53,14 @@ def test_every_proposal_is_in_one_field_or_none_and_fields_follow_their_size(wor
 
 
 def test_coverage_counts_each_report_once_and_links_find_the_same_proposals() -> None:
-    fits: list[FitLevel | None] = [*(["good"] * 9 + ["partial"]), *(["poor"] * 10), *([None] * 10), "poor"]
+    levels: tuple[tuple[FitLevel | None, int], ...] = (
+        ("good", 9),
+        ("partial", 1),
+        ("poor", 10),
+        (None, 10),
+        ("poor", 1),
+    )
+    fits = [level for level, times in levels for _ in range(times)]
     series = WordSeries([f"run{n}" for n in range(31)], fits, [*proposals(10), ()])
     covered = {frozenset(one.name.split(", ")) <= set(QUBITS): one for one in coverage_by_field(series) if one.name}
     qubits = covered[True]
