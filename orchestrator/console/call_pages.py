@@ -150,8 +150,7 @@ async def plots(
     complete = await services.figures.fill(who.tenant, call.id, words=True)
     series = await services.series.of_call(who.tenant, call.id)
     words = await services.series.words(who.tenant, call.id)
-    best = TableView(ranking=ranking, sort="rank")
-    ranked = await services.tables.page(who.tenant, call.id, best) if ranking else None
+    ranks = await services.series.ranks(who.tenant, call.id, ranking) if ranking else None
     return page_response(
         "plots.html",
         request,
@@ -166,8 +165,8 @@ async def plots(
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
         complete=complete,
-        curve=rank_curve(await services.series.ranks(who.tenant, call.id, ranking)) if ranking else None,
-        best=[row for row in ranked.rows if row.rank is not None] if ranked else [],
+        curve=rank_curve(ranks) if ranks else None,
+        ranks=ranks,
         ranking=ranking,
         rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
     )

@@ -13,6 +13,8 @@ from orchestrator.store.database import Database
 
 __all__ = ["CallSeries", "PgCallSeries", "RankSeries", "WordSeries"]
 
+_NAMED = 50
+
 # One row of arrays: a row for each proposal takes several times as long to fetch.
 _COLUMNS = f"""{PROPOSALS}
     SELECT count(*) AS proposals, array_agg(score) FILTER (WHERE score IS NOT NULL) AS scores,
@@ -28,14 +30,19 @@ _WORDS = f"""{PROPOSALS}
            coalesce(array_agg(figures ->> 'words'), '{{}}') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
-_RANKS = f"""{PROPOSALS}
-    , ranks AS (SELECT ranked, (ranked -> 'rank')::integer AS rank FROM proposals WHERE ranked IS NOT NULL)
-    SELECT coalesce(array_agg(rank ORDER BY rank), '{{}}') AS ranks,
-           coalesce(array_agg((ranked #>> '{{ranks,low}}')::float8 ORDER BY rank), '{{}}') AS lows,
-           coalesce(array_agg((ranked #>> '{{ranks,high}}')::float8 ORDER BY rank), '{{}}') AS highs,
-           coalesce(array_agg(ranked ->> 'band' ORDER BY rank), '{{}}') AS bands,
-           (SELECT (result #>> '{{ranking,cut}}')::integer FROM jobs WHERE tenant = $1 AND id = $3) AS cut
-    FROM ranks
+_RANKS = f"""{PROPOSALS}, ranks AS MATERIALIZED (
+        SELECT id, subject, ranked FROM proposals WHERE ranked IS NOT NULL
+    ), ordered AS (
+        SELECT id, subject, (ranked -> 'rank')::integer AS rank, (ranked #> '{{ranks,low}}')::float8 AS low,
+               (ranked #> '{{ranks,high}}')::float8 AS high, ranked ->> 'band' AS band
+        FROM ranks ORDER BY 3
+    )
+    SELECT coalesce(array_agg(rank), '{{}}') AS ranks, coalesce(array_agg(low), '{{}}') AS lows,
+           coalesce(array_agg(high), '{{}}') AS highs, coalesce(array_agg(band), '{{}}') AS bands,
+           coalesce((array_agg(id))[:{_NAMED}], '{{}}') AS ids,
+           coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
+           (SELECT (made ->> 'cut')::integer FROM ranking) AS cut
+    FROM ordered
 """  # noqa: S608 - put together from constants
 
 
@@ -59,6 +66,9 @@ class RankSeries(NamedTuple):
     lows: list[float]
     highs: list[float]
     bands: list[Band | None]
+    ids: list[str]
+    """Of the best fifty, and their titles below."""
+    titles: list[str]
     cut: int | None
     """How many places the ranking was started with."""
 
@@ -101,4 +111,4 @@ class PgCallSeries:
         row = await self._database.fetch_one(_RANKS, tenant, batch, ranking)
         if row is None:
             raise AssertionError("an aggregate without groups has one row")
-        return RankSeries(row["ranks"], row["lows"], row["highs"], row["bands"], row["cut"])
+        return RankSeries(row["ranks"], row["lows"], row["highs"], row["bands"], row["ids"], row["titles"], row["cut"])

@@ -47,10 +47,10 @@ _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
 # A ranking is one object, looked up by idea: joined, it makes the planner, who takes it for short, loop over all pairs.
 PROPOSALS = """
-    WITH ranked AS MATERIALIZED (
-        SELECT jsonb_object_agg(one ->> 'id', one) AS by_idea
-        FROM jobs AS ranking, jsonb_array_elements(ranking.result -> 'ranking' -> 'ideas') AS one
-        WHERE ranking.tenant = $1 AND ranking.id = $3 AND ranking.kind = 'ranking'
+    WITH ranking AS MATERIALIZED (
+        SELECT result -> 'ranking' AS made FROM jobs WHERE tenant = $1 AND id = $3 AND kind = 'ranking'
+    ), ranked AS MATERIALIZED (
+        SELECT jsonb_object_agg(one ->> 'id', one) AS by_idea FROM ranking, jsonb_array_elements(made -> 'ideas') AS one
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,

@@ -58,9 +58,8 @@ def test_what_has_no_value_is_left_out_and_never_counts_as_zero() -> None:
 def ranked(count: int, cut: int | None = None) -> RankSeries:
     bands: list[Band | None] = ["in" if n < 10 else "human" if n < 20 else "out" for n in range(count)]
     ranks = list(range(1, count + 1))
-    return RankSeries(
-        ranks, [max(1.0, one - 5.0) for one in ranks], [min(count, one + 5.0) for one in ranks], bands, cut
-    )
+    lows, highs = [max(1.0, one - 5.0) for one in ranks], [min(count, one + 5.0) for one in ranks]
+    return RankSeries(ranks, lows, highs, bands, [], [], cut)
 
 
 def test_few_ranks_have_a_mark_each_and_many_share_marks_that_are_pages_of_the_table() -> None:
@@ -82,4 +81,4 @@ def test_marks_of_ranks_do_not_grow_without_end() -> None:
     assert curve is not None
     assert len(curve.marks) <= 200
     assert curve.marks[-1].last == 60_001
-    assert rank_curve(RankSeries([], [], [], [], None)) is None
+    assert rank_curve(RankSeries([], [], [], [], [], [], None)) is None
