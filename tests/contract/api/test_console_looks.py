@@ -57,6 +57,7 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
     member = f"/console/members/{reviewer.member.id}"
     owners = [
         Place("/console", "/console", "calls"),
+        Place("/console/evaluations", "/console/evaluations", "evaluations"),
         Place("/console/calls/new", "/console/calls/new", "new-call"),
         Place(call, f"/console/calls/{mixed}", "table"),
         Place(call, f"{of_ended}?ranking={ranking}&sort=rank", "table-by-rank"),
