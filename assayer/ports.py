@@ -61,11 +61,26 @@ class Clock(Protocol):
         ...
 
 
+Activity = Literal["place", "loading", "searching", "full_texts", "permits"]
+"""place: waiting for a free place in the process; loading: a corpus; searching: literature, with whatever loads for the
+first search; full_texts: fetching and parsing them; permits: waiting until a language model may be asked."""
+
+
+class ActivitySpan(NamedTuple):
+    """A stretch of time in which a run did something beside asking language models."""
+
+    what: Activity
+    start: dt.datetime
+    end: dt.datetime
+
+
 class ProgressEvent(NamedTuple):
     run_id: EvaluationId
     stage: str
     done: int
     total: int
+    activities: tuple[ActivitySpan, ...] = ()
+    """Of the run so far."""
 
 
 class Progress(Protocol):

@@ -101,7 +101,9 @@ class Engine:
         entry = METHODS[method]
         if run_request.blind:
             idea = await asyncio.to_thread(blinded, idea)
+        came = self.clock.now()
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
+            placed = self.clock.now()
             corpus = await self._corpus_of(entry, run_request.corpus)
             request = self._request(idea, method, cutoff, run_request, corpus)
             run = Run(
@@ -113,6 +115,8 @@ class Engine:
                 answers_of=run_request.answers_of,
                 waits_until=run_request.waits_until,
             )
+            run.activities.add("place", came, placed)
+            run.activities.add("loading", placed, self.clock.now())
             if run_request.corpus not in ("", corpus.version):
                 run.journal.record_dropped(*_CORPUS_VERSION_GONE)
             await run_request.begin(run.id, request)

@@ -58,6 +58,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -123,6 +124,7 @@ def api_services(
         identity_providers=_identity_providers(settings, clock),
         usage=PgUsage(database),
         tables=PgCallTables(database),
+        series=PgCallSeries(database),
         figures=PgReportFigures(database),
         costs=PgEvaluationCosts(database),
         erasures=PgErasures(database, documents),

@@ -5,6 +5,7 @@ recognised and kept out. Methods search through this and nothing else.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 
 from assayer.cutoff import admits
 from assayer.literature.admitted import AdmittedLiterature
@@ -84,26 +85,31 @@ class Library:
         return AdmittedLiterature(self._literature, self._admit)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        answers = await self._literature.search(queries, limit, self._window)
+        with self._searching():
+            answers = await self._literature.search(queries, limit, self._window)
         return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
 
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Papers published after the cutoff: for advice on revision, never to judge by. None without a cutoff."""
         if self._later is None:
             return [[] for _ in queries]
-        answers = await self._literature.search(queries, limit, self._later)
+        with self._searching():
+            answers = await self._literature.search(queries, limit, self._later)
         return [[hit for hit in hits if self._admit_later(hit.paper)] for hits in answers]
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
-        answers = await self._literature.snippets(queries, limit, self._window)
+        with self._searching():
+            answers = await self._literature.snippets(queries, limit, self._window)
         return [[passage for passage in passages if self._admit(passage.paper)] for passages in answers]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
-        answers = await self._literature.neighbours(papers, limit, self._window)
+        with self._searching():
+            answers = await self._literature.neighbours(papers, limit, self._window)
         return {key: [hit.paper for hit in hits if self._admit(hit.paper)] for key, hits in answers.items()}
 
     async def references(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
-        answers = await self._literature.references(papers, limit, self._window)
+        with self._searching():
+            answers = await self._literature.references(papers, limit, self._window)
         return {key: [paper for paper in cited if self._admit(paper)] for key, cited in answers.items()}
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
@@ -119,7 +125,8 @@ class Library:
         """Those that could be had, as of the cutoff or, of `later` papers, as of today; the others are counted with
         their reason."""
         window = self._later if later and self._later else self._window
-        answers = await self._full_texts.get(papers, window)
+        with self._run.activities.during("full_texts", self._run.clock):
+            answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}
         for paper in papers:
             answer = answers[paper.id]
@@ -133,7 +140,11 @@ class Library:
         return await self._literature.similarity(text, papers)
 
     async def fit(self, text: str) -> CorpusFit:
-        return await self._literature.fit(text, self._window)
+        with self._searching():
+            return await self._literature.fit(text, self._window)
+
+    def _searching(self) -> AbstractContextManager[None]:
+        return self._run.activities.during("searching", self._run.clock)
 
     async def with_retractions(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
         """Papers that are about to be cited, marked where a source knows that they were retracted."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from assayer.models import Absent, EvaluationId, OwnReferences
 from assayer.ports import Clock, Progress, ProgressEvent
+from assayer.run.activities import Activities
 from assayer.run.budget import Budget
 from assayer.run.journal import Journal
 from assayer.run.structured_concurrency import Failed
@@ -30,6 +31,7 @@ class Run:
     waits_until: dt.datetime | None = None
     """Until then its questions to language models may wait for a batch that costs less; None: somebody waits."""
     journal: Journal = field(default_factory=Journal)
+    activities: Activities = field(default_factory=Activities)
     unread_characters: int = 0
     """Of the idea, beyond the length that prompts show."""
     own_references: Awaitable[OwnReferences | Absent | None] | None = None
@@ -49,4 +51,4 @@ class Run:
         return kept
 
     def report_progress(self, stage: str, done: int, total: int) -> None:
-        self.progress.report(ProgressEvent(run_id=self.id, stage=stage, done=done, total=total))
+        self.progress.report(ProgressEvent(self.id, stage, done, total, self.activities.spans()))

@@ -45,6 +45,22 @@ _DONE = """
     UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
         cost_usd = random() WHERE tenant = $1
 """
+# Ended over three hours, one after the other; some cost ten times as much.
+_ENDED = """
+    UPDATE jobs SET finished_at = created_at + "row" * interval '2 seconds',
+        started_at = created_at + "row" * interval '2 seconds' - random() * interval '80 seconds',
+        cost_usd = cost_usd * CASE WHEN "row" % 50 = 0 THEN 10 ELSE 1 END
+    WHERE tenant = $1
+"""
+_RANKED = """
+    INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, result, created_at, started_at, finished_at)
+    SELECT 'rk_bench', $1, 'ranking', 1, 'done', 'large: all', '{}', jsonb_build_object('ranking', jsonb_build_object(
+        'cut', 500, 'ideas', jsonb_agg(jsonb_build_object('id', id, 'rank', "row", 'ranks', jsonb_build_object(
+            'low', greatest(1, "row" - 200), 'high', "row" + 200), 'band',
+            CASE WHEN "row" < 400 THEN 'in' WHEN "row" < 700 THEN 'human' ELSE 'out' END, 'chance_in', 0.5,
+            'title', subject, 'strength', 0.0, 'comparisons', 6)))), now(), now(), now()
+    FROM jobs WHERE tenant = $1 AND kind = 'evaluation'
+"""
 _REPORTS = """
     INSERT INTO evaluations (id, idea_id, method, request, report, cited)
     SELECT run_id, id, 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
@@ -53,7 +69,11 @@ _FIGURES = """
     INSERT INTO report_figures (run, idea, score, certainty, fit, complete, shares, figures, words)
     SELECT run_id, id, CASE WHEN "row" % 3 > 0 THEN random() END, "row" % 3,
            (ARRAY['poor', 'partial', 'good'])["row" % 3 + 1], "row" % 3 > 0,
-           jsonb_build_object('soundness', random()), $2::jsonb, to_tsvector('simple', subject || ' ' || $3)
+           jsonb_build_object('soundness', random()),
+           $2::jsonb || jsonb_build_object('words', (
+               SELECT jsonb_agg('word' || ("row" % 24 * 40 + ("row" * word * 7 + word * word) % 61))
+               FROM generate_series(1, 12) AS word
+           )), to_tsvector('simple', subject || ' ' || $3)
     FROM jobs WHERE tenant = $1
 """
 
@@ -108,8 +128,10 @@ async def _fill(database: Database, rows: int) -> None:
         idea="i", score=0.5, reason="", certainty="low", fit="good", complete=True, parts=parts, notices=()
     )
     await database.execute(_DONE, _TENANT)
+    await database.execute(_ENDED, _TENANT)
     await database.execute(_REPORTS, _TENANT)
     await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)
+    await database.execute(_RANKED, _TENANT)
     await database.execute("ANALYZE")
 
 

@@ -22,14 +22,6 @@ _TIMING = """
 })
 """
 """Milliseconds: from the request to the end of the answer, and from the start to the first paint."""
-_LAST_REQUEST = """
-() => {
-  const asked = performance.getEntriesByType("resource").filter(one => one.initiatorType === "xmlhttprequest");
-  const last = asked.at(-1);
-  return last ? last.responseEnd - last.requestStart : null;
-}
-"""
-"""None where the whole page was loaded anew."""
 
 
 async def time_pages(address: str, key: str, batch: str, times: int) -> None:
@@ -61,6 +53,7 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await _opened(page, "last page of the table", f"{here}?page=100", times)
         await _opened(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
         await _opened(page, "open the plots", f"{here}/plots", times)
+        await _opened(page, "plots with a ranking", f"{here}/plots?ranking=rk_bench", times)
         await _opened(page, "who reviews what", f"{here}/assignments", times)
         await _opened(page, "what reviewers think", f"{here}/panel", times)
         await _acted(page, "sort by score", here, sort, times)
@@ -82,10 +75,13 @@ async def _acted(page: Page, name: str, address: str, act: Callable[[], Awaitabl
     for _ in range(times):
         await page.goto(address)
         began = time.perf_counter()
-        await act()
-        seen.append(1_000 * (time.perf_counter() - began))
-        if (took := await page.evaluate(_LAST_REQUEST)) is not None:
-            served.append(float(took))
+        async with page.expect_response(lambda answer: "/console/calls/" in answer.url) as asked:
+            await act()
+            seen.append(1_000 * (time.perf_counter() - began))
+        answer = await asked.value
+        await answer.finished()
+        timing = answer.request.timing
+        served.append(timing["responseEnd"] - timing["requestStart"])
     _told(name, served, seen)
 
 

@@ -37,6 +37,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -104,6 +105,7 @@ class Services:
     pair_verdicts: PgPairVerdicts
     usage: PgUsage
     tables: PgCallTables
+    series: PgCallSeries
     figures: PgReportFigures
     costs: PgEvaluationCosts
     erasures: PgErasures

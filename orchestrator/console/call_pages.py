@@ -1,5 +1,6 @@
 """`/console`: the calls of a tenant, the table of one, its plots; cancelling and running again."""
 
+import asyncio
 import datetime as dt
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
@@ -17,7 +18,8 @@ from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.routes.batch_upload import tags_in
 from orchestrator.api.routes.batches import BatchSummary, batch_summary
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.console.drawing import distribution, over_time, rank_bars
+from orchestrator.console.drawing import distribution, over_time, rank_curve
+from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
@@ -83,7 +85,10 @@ async def table(
 ) -> Response:
     call = await _find(services, who.tenant, id)
     complete = await services.figures.fill(who.tenant, BatchId(id))
-    page = await services.tables.page(who.tenant, BatchId(id), view)
+    of_field = None
+    if view.field:
+        of_field = await asyncio.to_thread(runs_of_field, await services.series.words(who.tenant, call.id), view.field)
+    page = await services.tables.page(who.tenant, BatchId(id), view, of_field)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     return page_response(
         "table.html",
@@ -142,24 +147,26 @@ async def plots(
     ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     call = await _find(services, who.tenant, id)
-    rows = await services.tables.all(who.tenant, call.id, ranking)
-    reports = [row.figures for row in rows if row.figures is not None]
-    scores = [one.score for one in reports if one.score is not None]
+    complete = await services.figures.fill(who.tenant, call.id, words=True)
+    series = await services.series.of_call(who.tenant, call.id)
+    words = await services.series.words(who.tenant, call.id)
+    ranks = await services.series.ranks(who.tenant, call.id, ranking) if ranking else None
     return page_response(
         "plots.html",
         request,
         who,
         call=_summary(services, call),
-        bars=distribution(scores),
-        scored=len(scores),
-        unscored=len(rows) - len(scores),
-        costs=over_time(rows, [row.cost_usd for row in rows]),
-        most_cost=max((row.cost_usd for row in rows if row.cost_usd is not None), default=None),
-        unpriced=sum(row.finished_at is not None and row.cost_usd is None for row in rows),
-        times=over_time(rows, [row.seconds for row in rows]),
-        most_seconds=max((row.seconds for row in rows if row.seconds is not None), default=None),
-        fits={level: sum(one.fit == level for one in reports) for level in ("good", "partial", "poor", None)},
-        ranks=rank_bars(rows),
+        bars=distribution(series.scores),
+        scored=len(series.scores),
+        unscored=series.proposals - len(series.scores),
+        costs=over_time(series.ended, series.costs),
+        unpriced=series.costs.count(None),
+        times=over_time(series.ended, series.seconds),
+        fits=series.fits,
+        fields=await asyncio.to_thread(coverage_by_field, words),
+        complete=complete,
+        curve=rank_curve(ranks) if ranks else None,
+        ranks=ranks,
         ranking=ranking,
         rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
     )

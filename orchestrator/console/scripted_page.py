@@ -16,7 +16,7 @@ from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
 from orchestrator.access.signed_in import SignedIn, csrf_token
-from orchestrator.console.wording import OUTCOMES_IN_WORDS
+from orchestrator.console.wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
 
 __all__ = ["Asset", "asset", "page_response"]
 
@@ -79,6 +79,7 @@ def _environment() -> Environment:
         "flag_words": FLAGS,
         "methods": METHODS,
         "outcome_words": OUTCOMES_IN_WORDS,
+        "state_words": STATES_IN_WORDS,
         "band_words": {band: words.lower() for band, words in BANDS.items()},
         "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
     }

@@ -4,6 +4,7 @@ from assayer.models import Absent, Frozen, Report
 from assayer.models.assessment import Part, ScoreCertainty
 from assayer.models.paper import FitLevel
 from assayer.reports.scores import score_of, share
+from assayer.text.frequent_words import frequent_words
 
 __all__ = ["CERTAINTIES", "PartFigure", "ReportFigures", "figures_of"]
 
@@ -36,6 +37,8 @@ class ReportFigures(Frozen):
     """Every part has a score, and no budget or minimum cut it short."""
     parts: tuple[PartFigure, ...]
     notices: tuple[str, ...]
+    words: tuple[str, ...] | None = None
+    """Those that the proposal uses most, the most frequent first; None: they were not counted."""
 
 
 def figures_of(report: Report) -> ReportFigures:
@@ -53,6 +56,7 @@ def figures_of(report: Report) -> ReportFigures:
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not one.reason for one in parts),
         parts=parts,
         notices=notices,
+        words=frequent_words(report.idea.title, report.idea.text),
     )
 
 

@@ -9,9 +9,9 @@ from assayer.models import CallRecord, LedgerRow
 from assayer.models.timeline import Span, SpanOutcome, Timeline
 from orchestrator.jobs.models import Job, JobEvent
 
-__all__ = ["ledger_rows_of_job", "timeline_of"]
+__all__ = ["ENDS_ATTEMPT", "ledger_rows_of_job", "timeline_of"]
 
-_ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
+ENDS_ATTEMPT = frozenset({"retried", "done", "failed", "dead", "cancelled"})
 
 
 def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
@@ -36,7 +36,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
     for event in events:
         if event.kind == "retried":
             since, why = event.at, str(event.data.get("reason", "given back to the queue"))
-        elif since is not None and (event.kind == "started" or event.kind in _ENDS_ATTEMPT):
+        elif since is not None and (event.kind == "started" or event.kind in ENDS_ATTEMPT):
             yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=why)
             since = None
     if since is not None:
@@ -59,14 +59,15 @@ class _Stage:
 
 
 def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Progress events list every stage of an attempt: a stage that is new has started since the last event."""
+    """Progress events list every stage of an attempt, and when it began; one of before that was told has begun since
+    the last event."""
     stages: dict[str, _Stage] = {}
     before = end
     for event in events:
         if event.kind == "progress":
             for progress in event.data.get("stages", ()):
                 _update_stage(stages, progress, before, event.at)
-        elif event.kind in _ENDS_ATTEMPT:
+        elif event.kind in ENDS_ATTEMPT:
             outcome: SpanOutcome = "done" if event.kind == "done" else "failed"
             yield from (stage.span(name, event.at, outcome) for name, stage in stages.items())
             stages = {}
@@ -76,7 +77,8 @@ def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
 
 def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], before: dt.datetime, at: dt.datetime) -> None:
     name, done, total = str(progress["stage"]), int(progress["done"]), int(progress["total"])
-    stage = stages.setdefault(name, _Stage(before, at, done, total))
+    began = dt.datetime.fromisoformat(progress["began"]) if "began" in progress else before
+    stage = stages.setdefault(name, _Stage(began, at, done, total))
     if (stage.done, stage.total) != (done, total):
         stage.done, stage.total, stage.until = done, total, at
 

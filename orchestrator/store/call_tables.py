@@ -1,11 +1,12 @@
 """The proposals of a call as a table: searched, filtered, sorted and cut into pages by the database."""
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from typing import Literal, get_args
 
 import asyncpg
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from assayer.models import Frozen
 from assayer.models.ranking import Band
@@ -17,6 +18,7 @@ from orchestrator.store.json_columns import from_json_column, storable_text
 __all__ = [
     "OUTCOMES",
     "PAGE",
+    "PROPOSALS",
     "CallTablePage",
     "EvaluationOutcome",
     "PgCallTables",
@@ -39,38 +41,49 @@ _ORDERS = {
     "outcome": "array_position($6::text[], outcome)",
     "cost": "cost_usd",
     "seconds": "seconds",
-    "rank": "rank",
+    "rank": "(ranked -> 'rank')::integer",
 }
 _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
-_PROPOSALS = """
-    WITH ranked AS (
-        SELECT one.id AS ranked_idea, one.rank, (one.ranks ->> 'low')::float8 AS rank_low,
-               (one.ranks ->> 'high')::float8 AS rank_high, one.band, one.chance_in
-        FROM jobs AS ranking, jsonb_to_recordset(ranking.result -> 'ranking' -> 'ideas')
-            AS one (id text, rank integer, ranks jsonb, band text, chance_in float8)
-        WHERE ranking.tenant = $1 AND ranking.id = $3 AND ranking.kind = 'ranking'
+# A ranking is one object, looked up by idea: joined, it makes the planner, who takes it for short, loop over all pairs.
+PROPOSALS = """
+    WITH ranking AS MATERIALIZED (
+        SELECT result -> 'ranking' AS made FROM jobs WHERE tenant = $1 AND id = $3 AND kind = 'ranking'
+    ), ranked AS MATERIALIZED (
+        SELECT jsonb_object_agg(one ->> 'id', one) AS by_idea FROM ranking, jsonb_array_elements(made -> 'ideas') AS one
     ), proposals AS (
-        SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, figures, score, certainty, fit,
-               shares, words, ranked.*, extract(epoch FROM finished_at - started_at)::float8 AS seconds, finished_at,
+        SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
+               fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
+               (SELECT by_idea FROM ranked) -> idea AS ranked,
                CASE WHEN state = 'done' AND complete THEN 'full' WHEN state = 'done' AND score IS NOT NULL THEN 'part'
                     WHEN state = 'done' THEN 'unscored' WHEN state = 'dead' THEN 'failed' ELSE state END AS outcome
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
-        LEFT JOIN ranked ON ranked_idea = idea
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
-_PAGE_OF = f"""{_PROPOSALS}
-    SELECT *, count(*) OVER () AS matching FROM proposals
+"""Of a tenant ($1), a batch ($2) and, for their ranks, a ranking ($3), which may be empty."""
+# Sorted without what is wide: figures and problems are read for the rows of the page alone.
+_PAGE_OF = f"""{PROPOSALS}, page AS (
+    SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, ranked, run,
+           count(*) OVER () AS matching,
+           row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
+    FROM proposals
     WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
            OR strpos(lower(source_name), lower($4)) > 0)
       AND (cardinality($5::text[]) = 0 OR outcome = ANY($5))
       AND (cardinality($7::text[]) = 0 OR fit = ANY($7)) AND (NOT $8::boolean OR cardinality(flags) > 0)
       AND cardinality($6::text[]) > 0 AND $9::text IS NOT NULL
-    ORDER BY {{order}} NULLS LAST, "row", id LIMIT {PAGE} OFFSET $10
+      AND ($11::float8 IS NULL OR score >= $11 / 100)
+      AND ($12::float8 IS NULL OR score < $12 / 100 OR ($12 = 100 AND score = 1))
+      AND ($15::text[] IS NULL OR run = ANY($15))
+      AND ($13::timestamptz IS NULL OR finished_at >= $13) AND ($14::timestamptz IS NULL OR finished_at < $14)
+    ORDER BY place LIMIT {PAGE} OFFSET $10
+)
+    SELECT page.*, problem, figures FROM page
+    JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """  # noqa: S608 - put together from constants
-_ALL = f'{_PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
-_COUNTS = f"{_PROPOSALS} SELECT outcome, count(*) AS proposals FROM proposals GROUP BY outcome"  # noqa: S608 - likewise
+_ALL = f'{PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
+_COUNTS = f"{PROPOSALS} SELECT outcome, count(*) AS proposals FROM proposals GROUP BY outcome"  # noqa: S608 - likewise
 
 
 class TableView(Frozen):
@@ -81,6 +94,16 @@ class TableView(Frozen):
     """None: all."""
     fit: tuple[Literal["good", "partial", "poor"], ...] = Field(default=(), max_length=3)
     flagged: bool = False
+    score_from: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
+    """Only those whose score is this, from 0 to 100, or more."""
+    score_to: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
+    """Only those whose score is less; 100 takes all."""
+    ended_from: AwareDatetime | None = None
+    """Only those that ended then or later."""
+    ended_to: AwareDatetime | None = None
+    """Only those that ended before."""
+    field: str = Field(default="", max_length=200)
+    """Only those of this field, by its name."""
     sort: str = Field(default="row", pattern=_SORT)
     """A column, or `part:` and the name of a part of the reports."""
     down: bool = False
@@ -126,7 +149,10 @@ class PgCallTables:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: TableView) -> CallTablePage:
+    async def page(
+        self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
+    ) -> CallTablePage:
+        """`of_field`: the runs of the field that the view names."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
         query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))
@@ -142,6 +168,11 @@ class PgCallTables:
             view.flagged,
             part,
             (view.page - 1) * PAGE,
+            view.score_from,
+            view.score_to,
+            view.ended_from,
+            view.ended_to,
+            of_field,
         )
         return CallTablePage(rows=tuple(map(_row, found)), matching=found[0]["matching"] if found else 0)
 
@@ -174,13 +205,14 @@ class PgCallTables:
 def _row(row: asyncpg.Record) -> TableRow:
     what = f"job {row['id']}"
     rank = None
-    if row["rank"] is not None:
+    if row["ranked"] is not None:
+        ranked = json.loads(row["ranked"])
         rank = ProposalRank(
-            rank=row["rank"],
-            low=row["rank_low"],
-            high=row["rank_high"],
-            band=row["band"],
-            chance_in=row["chance_in"],
+            rank=ranked["rank"],
+            low=ranked["ranks"]["low"],
+            high=ranked["ranks"]["high"],
+            band=ranked.get("band"),
+            chance_in=ranked.get("chance_in"),
         )
     return TableRow(
         id=row["id"],

@@ -20,12 +20,13 @@ _MOST = 250
 _MISSING = """
     SELECT evaluations.id, evaluations.report FROM jobs
     JOIN evaluations ON evaluations.id = jobs.run_id LEFT JOIN report_figures ON report_figures.run = jobs.run_id
-    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND jobs.state = 'done' AND report_figures.run IS NULL LIMIT $3
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND jobs.state = 'done'
+      AND (report_figures.run IS NULL OR $4 AND jsonb_typeof(figures -> 'words') IS DISTINCT FROM 'array') LIMIT $3
 """
 _WRITE = f"""
     INSERT INTO report_figures (run, {FIGURE_COLUMNS})
     SELECT id, $2, $3, $4, $5, $6, $7, $8, to_tsvector('simple', $9) FROM evaluations WHERE id = $1
-    ON CONFLICT (run) DO NOTHING
+    ON CONFLICT (run) DO UPDATE SET figures = excluded.figures
 """  # noqa: S608 - put together from constants
 _UNREADABLE = ReportFigures(
     idea="",
@@ -36,6 +37,7 @@ _UNREADABLE = ReportFigures(
     complete=False,
     parts=(),
     notices=(),
+    words=(),
 )
 
 
@@ -45,10 +47,11 @@ class PgReportFigures:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def fill(self, tenant: TenantId, batch: BatchId) -> bool:
-        """Writes what is missing in a batch, a few hundred at a time. False: there is more."""
+    async def fill(self, tenant: TenantId, batch: BatchId, *, words: bool = False) -> bool:
+        """Writes what is missing in a batch, a few hundred at a time; with `words` also where they were not counted.
+        False: there is more."""
         for _ in range(0, _MOST, _AT_ONCE):
-            rows = await self._database.fetch(_MISSING, tenant, batch, _AT_ONCE)
+            rows = await self._database.fetch(_MISSING, tenant, batch, _AT_ONCE, words)
             for row in rows:
                 try:
                     report = from_json_column(Report, row["report"], f"The report of {row['id']}")

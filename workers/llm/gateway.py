@@ -93,9 +93,11 @@ class RetryingSender:
         most = 0.0 if price is None else price.cost(estimate, request.max_tokens)
         cost: float | None = 0.0
         billed, before = 0, usage.prompt_tokens
+        asked = run.clock.now()
         reservation = await run.budget.reserve(most, estimate)
         try:
             result = await self._complete(request, Requester(run.id, is_urgent()), usage, run.waits_until)
+            run.activities.add("permits", asked, run.clock.now() - dt.timedelta(seconds=result.stats.seconds))
             if result.stats.sends:
                 billed, written = self._tokens(request, result.completion)
                 waited = result.waited

@@ -49,6 +49,7 @@ async def evaluate(
         raise no_reviewers_error()
     started = Started.now(run.clock)
     library = Library(backends.literature, backends.full_texts, run, idea)
+    run.report_progress("innoeval", 0, _STAGES)
     ((pack, fit, search), search_depth), (plan, plan_depth) = await both(
         measured(_collect_evidence(idea, backends, run, options, library)),
         measured(review_plan(idea.text[: options.idea_chars], backends.llm, library, run)),

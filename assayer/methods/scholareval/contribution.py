@@ -114,6 +114,7 @@ class ContributionModule:
         """What went wrong on the way to the comparisons: papers may be missing from them."""
 
     async def evaluate(self) -> Part:
+        self._report_progress(0)
         question = DimensionsQuestion(idea=self._idea, limit=self._options.dimensions)
         dimensions = (await ask(self._llm, tasks.DIMENSIONS, question, self._run)).dimensions
         self._run.journal.record_dropped(

@@ -82,6 +82,7 @@ class SoundnessModule:
             self._shared.give()
 
     async def _evaluate(self) -> Part:
+        self._run.report_progress("soundness", 0, 1)  # how many methods there are is not known yet
         question = MethodsQuestion(idea=self._idea, limit=self._options.methods)
         methods = (await ask(self._llm, tasks.METHODS, question, self._run)).methods
         self._run.journal.record_dropped(

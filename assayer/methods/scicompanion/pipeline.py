@@ -33,6 +33,7 @@ async def evaluate(idea: Idea, backends: Backends, run: Run, options: SciCompani
     dimensions = venue_dimensions(options.dimensions)
     started = Started.now(run.clock)
     library = Library(backends.literature, backends.full_texts, run, idea)
+    run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state, exploring = await measured(explored(idea, backends, library, run, options, fit.level))
     evaluated, judging = await measured(_judged(state, backends, run, options, dimensions))

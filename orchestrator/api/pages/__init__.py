@@ -1,1 +1,1 @@
-"""HTML, CSS and JavaScript of the web console; served by `orchestrator.api.routes.console`."""
+"""HTML and CSS of the page of the API's reference; served by `orchestrator.api.routes.reference_page`."""

@@ -48,6 +48,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.erasure import PgErasures
@@ -127,6 +128,7 @@ class Service:
             identity_providers={},
             usage=PgUsage(database),
             tables=PgCallTables(database),
+            series=PgCallSeries(database),
             figures=PgReportFigures(database),
             costs=PgEvaluationCosts(database),
             erasures=PgErasures(database),

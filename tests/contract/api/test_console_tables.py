@@ -1,5 +1,7 @@
 """Calls, tables, proposals, comparisons and plots of the console, as pages over HTTP and in a browser."""
 
+import html
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from playwright.async_api import Page, async_playwright
 
 from assayer.models import Absent, EvaluationId, Part, Score, Summary
 from assayer.models.paper import CorpusFit
+from orchestrator.console.drawing import distribution, over_time
 from orchestrator.jobs.models import BatchId, JobVerdict, Problem, TenantId, TenantPlan
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
@@ -95,12 +98,48 @@ async def test_table_sorts_by_score_with_missing_ones_last_and_says_why(service:
         (TableView(q="%"), []),
         (TableView(sort="title", down=True), sorted(TITLES, reverse=True)),
         (TableView(sort="outcome"), list(TITLES)),
+        (TableView(score_from=25, score_to=70), [TITLES[1]]),
+        (TableView(score_from=70, score_to=100), [TITLES[0]]),
+        (TableView(score_to=25), []),
     ],
 )
 async def test_table_searches_filters_and_sorts(service: Service, view: TableView, titles: list[str]) -> None:
     batch = await call_with_reports(service)
     page = await service.services.tables.page(ACME, BatchId(batch), view)
     assert [row.title for row in page.rows] == titles
+
+
+async def test_marks_of_plots_lead_to_the_proposals_behind_them(service: Service) -> None:
+    batch = await call_with_reports(service)
+    tables = service.services.tables
+    series = await service.services.series.of_call(ACME, BatchId(batch))
+    assert sorted(series.scores) == [0.25, 0.7]
+    assert (series.proposals, series.costs) == (4, [0.25] * 4)
+    assert series.fits == {"good": 2, "partial": 0, "poor": 1, None: 0}
+    for bar in distribution(series.scores):
+        view = TableView(score_from=bar.low, score_to=bar.high)
+        assert (await tables.page(ACME, BatchId(batch), view)).matching == bar.proposals
+    plot = over_time(series.ended, series.costs)
+    assert plot is not None
+    for mark in plot.marks:
+        view = TableView(ended_from=mark.start, ended_to=mark.end)
+        assert (await tables.page(ACME, BatchId(batch), view)).matching == mark.proposals
+    async with signed_in(service, await service.key()) as client:
+        page = (await client.get(f"/console/calls/{batch}/plots")).text
+        links = [html.unescape(one) for one in re.findall('<th scope="row">[^<]*</th><td[^>]*><a href="([^"]*)"', page)]
+        assert len(links) == 2 + 2 * len(plot.marks)
+        shown = (await client.get(links[1])).text
+        assert TITLES[0] in shown
+        assert TITLES[1] not in shown
+        assert "Only scores from 70 to 75." in shown
+        assert "Only what ended from" in (await client.get(links[2])).text
+
+
+async def test_plots_of_another_tenants_call_are_empty(service: Service) -> None:
+    batch = BatchId(await call_with_reports(service))
+    series = await service.services.series.of_call(OTHER, batch)
+    assert (series.proposals, series.scores, series.ended) == (0, [], [])
+    assert (await service.services.series.ranks(OTHER, batch, "rk_none")).ranks == []
 
 
 async def test_another_tenants_call_does_not_exist(service: Service) -> None:

@@ -1,6 +1,7 @@
 """How a report was made: every call with what was sent and answered, over HTTP and as pages."""
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from orchestrator.store import PgAnswerCache, PgLeases, PgReports
 from tests.chromium import launch_options
 from tests.contract.api.people import asking, person
 from tests.contract.api.service import BODY, OTHER, Service, served
-from tests.contract.api.test_console_tables import _look
+from tests.contract.api.test_console_tables import _look, signed_in
 from tests.unit.reports_fixture import full_report
 
 ASKED = (
@@ -125,3 +126,43 @@ async def test_reviewers_do_not_read_how_it_was_made(service: Service) -> None:
     async with asking(service, await person(service, "reviewer")) as reviewer:
         assert (await reviewer.get(f"/v1/evaluations/{job}/calls")).status_code == 403
         assert (await reviewer.get(f"/v1/evaluations/{job}/calls/1")).status_code == 403
+
+
+async def test_stages_begin_where_they_began_and_gaps_between_calls_are_named(service: Service) -> None:
+    async with service.caller() as owner:
+        asked = await owner.post("/v1/evaluations", json=BODY)
+    job = str(asked.json()["id"])
+    lease = await service.lease()
+    run = EvaluationId(f"run_{lease.job}")
+    leases = PgLeases(service.database, QueueSettings())
+    assert await leases.record_run(lease, run, {})
+    began = await service.database.fetch_one("SELECT started_at FROM jobs WHERE id = $1", lease.job)
+    assert began is not None
+    start = began["started_at"]
+
+    def at(seconds: float) -> dt.datetime:
+        moment: dt.datetime = start + dt.timedelta(seconds=seconds)
+        return moment
+
+    await service.database.execute("UPDATE events SET at = $1 WHERE job = $2", start, lease.job)
+    row = LedgerRow(run_id=run, key="k1", record=record("methods"), outcome="answered", at=at(6.5))
+    await PgAnswerCache(service.database).record(row, None)
+    told = {
+        "stages": [{"stage": "soundness", "done": 1, "total": 4, "began": at(6).isoformat()}],
+        "activities": [{"what": "searching", "start": at(0).isoformat(), "end": at(5).isoformat()}],
+    }
+    assert await service.services.events.append(lease.job, "progress", told, lease.token)
+    await service.database.execute("UPDATE events SET at = $1 WHERE job = $2 AND kind = 'progress'", at(9), lease.job)
+    assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+    await service.database.execute("UPDATE events SET at = $1 WHERE job = $2 AND kind = 'done'", at(12), lease.job)
+    await service.database.execute("UPDATE jobs SET finished_at = $1 WHERE id = $2", at(12), lease.job)
+    async with signed_in(service, await service.key()) as client:
+        page = (await client.get(f"/console/proposals/{job}/making")).text
+    rows = [re.sub(r"<[^>]+>|\s+", " ", one) for one in re.findall("<tr>.*?</tr>", page)]
+    soundness = next(one for one in rows if "soundness" in one)
+    waited = float(re.findall(r"(\d+\.\d) s", soundness)[0])
+    gaps = [one for one in rows if "no call under way" in one]
+    assert 5.9 <= waited <= 7.5
+    assert "searching literature 5.0 s" in gaps[0]
+    assert "what it did then was not recorded after call 1" in " ".join(gaps[1].split())
+    assert 'href="#call-1"' in page

@@ -44,6 +44,8 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/members/{id}": {"name": "Other Name", "email": "other@example.org", "role": "reviewer"},
     "/console/members/{id}/key": {},
     "/console/members/{id}/remove": {},
+    "/console/proposals/{id}/cancel": {},
+    "/console/proposals/{id}/retry": {},
     "/console/proposals/{id}/remarks": {"text": "Look at the budget."},
     "/console/review/{id}/opinion": {"score": "3"},
     "/console/review/{id}/judgement": {"point": "/summary/strengths/0", "agrees": "true", "reason": "because"},

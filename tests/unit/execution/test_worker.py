@@ -243,7 +243,9 @@ async def test_progress_is_told_as_one_event_of_all_stages_before_the_verdict() 
     async with working(world):
         await world.ended(lease)
     stages = [{"stage": "search", "done": 2, "total": 2}, {"stage": "judge", "done": 1, "total": 2}]
-    assert world.events.appended == [(lease.job, "progress", {"stages": stages})]
+    ((job, kind, told),) = world.events.appended
+    assert (job, kind) == (lease.job, "progress")
+    assert [{name: one[name] for name in ("stage", "done", "total")} for one in told["stages"]] == stages
 
 
 async def test_progress_that_cannot_be_told_costs_nothing() -> None:

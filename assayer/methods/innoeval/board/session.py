@@ -142,6 +142,7 @@ class BoardSession:
             self._run.report_progress("board", done, len(seats))
             return result
 
+        self._run.report_progress("board", 0, len(seats))
         outcomes = await each(seats, one)
         self._run.keep_successes(outcomes, "review")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]

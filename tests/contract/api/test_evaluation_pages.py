@@ -1,0 +1,91 @@
+"""Proposals handed in alone, in the console: listed, cancelled and run again. The front page leads there."""
+
+import httpx2
+
+from orchestrator.jobs.models import Problem
+from tests.contract.api.people import person
+from tests.contract.api.service import BODY, OTHER, TEXT, Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+
+ORIGIN = {"Origin": "http://api"}
+HOSTILE = "<img src=http://127.0.0.1:1/x onerror=alert(1)>"
+
+
+async def handed_in(service: Service, **idea: str) -> str:
+    async with service.caller() as owner:
+        answer = await owner.post("/v1/evaluations", json=BODY | {"idea": {"text": TEXT, **idea}})
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+async def act(client: httpx2.AsyncClient, job: str, what: str) -> str:
+    token = await token_of(client, f"/console/proposals/{job}")
+    done = await client.post(f"/console/proposals/{job}/{what}", data={"csrf_token": token}, headers=ORIGIN)
+    assert (done.status_code, done.headers["location"]) == (303, f"/console/proposals/{job}")
+    return (await client.get(f"/console/proposals/{job}")).text
+
+
+async def test_the_front_page_leads_to_the_console_and_whoever_is_not_signed_in_to_signing_in(service: Service) -> None:
+    async with service.client() as anybody:
+        front = await anybody.get("/")
+        assert (front.status_code, front.headers["location"]) == (303, "/console")
+        assert (await anybody.get("/console")).headers["location"].startswith("/console/sign-in")
+
+
+async def test_proposals_outside_calls_are_listed_by_state_with_what_the_month_took(service: Service) -> None:
+    first = await handed_in(service, title="Rehearsal")
+    await service.finish(Problem(type="x", title="It cannot be read", detail=HOSTILE))
+    second = await handed_in(service, title=HOSTILE)
+    async with signed_in(service, await service.key()) as client:
+        page = (await client.get("/console/evaluations")).text
+        assert page.index(second) < page.index(first)
+        assert "1 waiting, 1 failed, 0 calls of language models" in page
+        assert HOSTILE not in page
+        assert page.count("&lt;img src=http://127.0.0.1:1/x onerror=alert(1)&gt;") == 2
+        failed = (await client.get("/console/evaluations?state=failed")).text
+        assert first in failed
+        assert second not in failed
+        assert "None is in this state." in (await client.get("/console/evaluations?state=done")).text
+        assert (await client.get("/console/evaluations?state=lost")).status_code == 422
+    async with signed_in(service, await service.key(tenant=OTHER)) as stranger:
+        assert "There are none yet." in (await stranger.get("/console/evaluations")).text
+
+
+async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None:
+    job = await handed_in(service, title="Rehearsal")
+    async with signed_in(service, await service.key()) as client:
+        assert "it is cancelled" in await act(client, job, "cancel")
+        again = await act(client, job, "retry")
+        assert "Run it again" not in again
+        assert "Cancel it" in again
+        await service.finish()
+        report = (await client.get(f"/console/proposals/{job}")).text
+        assert "What the program found" in report
+        assert "Cancel it" not in report
+        assert "What the program found" in await act(client, job, "cancel")
+
+
+async def test_an_auditor_sees_and_cancels_nothing(service: Service) -> None:
+    job = await handed_in(service, title="Rehearsal")
+    async with signed_in(service, (await person(service, "auditor")).key) as auditor:
+        assert job in (await auditor.get("/console/evaluations")).text
+        page = await auditor.get(f"/console/proposals/{job}")
+        assert "Cancel it" not in page.text
+        token = await token_of(auditor, "/console/evaluations")
+        for what in ("cancel", "retry"):
+            form = {"csrf_token": token}
+            answer = await auditor.post(f"/console/proposals/{job}/{what}", data=form, headers=ORIGIN)
+            assert answer.status_code == 403
+
+
+async def test_a_long_list_goes_on_from_page_to_page(service: Service) -> None:
+    async with service.caller() as owner:
+        rows = "\n".join(f'Number {n},"{TEXT} {n}"' for n in range(60))
+        made = await owner.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+        assert made.status_code == 202
+    async with signed_in(service, await service.key()) as client:
+        first = (await client.get("/console/evaluations")).text
+        more = first.partition('<p class="pager"><a href="')[2].partition('"')[0].replace("&amp;", "&")
+        second = (await client.get(more)).text
+    assert (first.count("Number "), second.count("Number ")) == (50, 10)

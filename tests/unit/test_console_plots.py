@@ -1,0 +1,84 @@
+"""Marks of the console's plots: as many as bins, each naming exactly the proposals that it stands for."""
+
+import datetime as dt
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.models.ranking import Band
+from orchestrator.console.drawing import distribution, over_time, rank_curve
+from orchestrator.store.call_series import RankSeries
+
+BEGAN = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
+_MOMENTS = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2026, 12, 31), timezones=st.just(dt.UTC))
+
+
+def test_scores_are_counted_and_one_on_a_border_lies_above_it() -> None:
+    bars = distribution([0.0, 0.049, 0.05, 0.35, 1.0])
+    assert [(one.low, one.high, one.proposals) for one in bars if one.proposals] == [
+        (0, 5, 2), (5, 10, 1), (35, 40, 1), (95, 100, 1)
+    ]  # fmt: skip
+    assert max(one.height for one in bars) == 1.0
+    assert not any(one.proposals for one in distribution([]))
+
+
+@given(st.lists(st.floats(0, 1)))
+def test_bars_hold_each_score_once_by_the_rule_of_the_tables_filter(scores: list[float]) -> None:
+    for bar in distribution(scores):
+        inside = [one for one in scores if bar.low / 100 <= one < bar.high / 100 or (bar.high == 100 and one == 1)]
+        assert bar.proposals == len(inside)
+
+
+@given(st.lists(st.tuples(_MOMENTS, st.none() | st.floats(0, 1e6)), min_size=1, max_size=60))
+def test_each_stretch_of_time_counts_what_ended_in_it(points: list[tuple[dt.datetime, float | None]]) -> None:
+    ended, values = [at for at, _ in points], [value for _, value in points]
+    plot = over_time(ended, values)
+    known = [(at, value) for at, value in points if value is not None]
+    assert (plot is None) == (not known)
+    if plot is None:
+        return
+    assert len(plot.marks) <= 40
+    assert sum(mark.proposals for mark in plot.marks) == len(known)
+    for mark in plot.marks:
+        inside = [value for at, value in known if mark.start <= at < mark.end]
+        assert mark.proposals == len(inside)
+        assert mark.highest == max(inside)
+        assert 0 <= mark.low <= mark.middle <= mark.high <= mark.most + 1e-9
+        assert 0 <= mark.x < 1
+
+
+def test_what_has_no_value_is_left_out_and_never_counts_as_zero() -> None:
+    plot = over_time([BEGAN, BEGAN + dt.timedelta(hours=1)], [None, 3.0])
+    assert plot is not None
+    assert [(mark.proposals, mark.median) for mark in plot.marks] == [(1, 3.0)]
+    assert over_time([BEGAN], [None]) is None
+    assert over_time([], []) is None
+
+
+def ranked(count: int, cut: int | None = None) -> RankSeries:
+    bands: list[Band | None] = ["in" if n < 10 else "human" if n < 20 else "out" for n in range(count)]
+    ranks = list(range(1, count + 1))
+    lows, highs = [max(1.0, one - 5.0) for one in ranks], [min(count, one + 5.0) for one in ranks]
+    return RankSeries(ranks, lows, highs, bands, [], [], cut)
+
+
+def test_few_ranks_have_a_mark_each_and_many_share_marks_that_are_pages_of_the_table() -> None:
+    few, many = rank_curve(ranked(70, cut=35)), rank_curve(ranked(5_000))
+    assert few is not None
+    assert many is not None
+    assert [(mark.first, mark.last, mark.page) for mark in few.marks[49:51]] == [(50, 50, 1), (51, 51, 2)]
+    assert (few.cut, few.places) == (0.5, 35)
+    assert (len(many.marks), many.each, many.cut) == (100, 50, None)
+    assert [(mark.first, mark.last, mark.page) for mark in many.marks[:2]] == [(1, 50, 1), (51, 100, 2)]
+    first = many.marks[0]
+    assert (first.clearly_in, first.for_people, first.clearly_out) == (10, 10, 30)
+    assert first.low < first.at < first.high
+    assert abs(sum(mark.width for mark in many.marks) - 1) < 1e-9
+
+
+def test_marks_of_ranks_do_not_grow_without_end() -> None:
+    curve = rank_curve(ranked(60_001))
+    assert curve is not None
+    assert len(curve.marks) <= 200
+    assert curve.marks[-1].last == 60_001
+    assert rank_curve(RankSeries([], [], [], [], [], [], None)) is None

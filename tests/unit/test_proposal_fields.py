@@ -1,0 +1,79 @@
+"""Fields of proposals by their own words, and how well the corpus covers each."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.models.paper import FitLevel
+from assayer.text.frequent_words import frequent_words
+from orchestrator.console.proposal_fields import coverage_by_field, fields_of, runs_of_field
+from orchestrator.store.call_series import WordSeries
+
+REEFS = ("coral", "reef", "larva", "ocean", "tide", "plankton", "salinity")
+QUBITS = ("qubit", "photon", "cavity", "gate", "laser", "entanglement", "spin")
+SLAG = ("slag", "furnace", "copper", "electrolysis", "leaching", "ore", "kiln")
+
+
+def proposals(each: int) -> list[tuple[str, ...]]:
+    """Of three fields, five words of seven each."""
+    return [
+        tuple(topic[(start + step * 2) % 7] for step in range(5))
+        for topic in (REEFS, QUBITS, SLAG)
+        for start in range(each)
+    ]
+
+
+def test_proposals_that_use_the_same_words_are_one_field_named_by_them() -> None:
+    found = fields_of(proposals(10))
+    assert len(found.names) == 3
+    for start, topic in ((0, REEFS), (10, QUBITS), (20, SLAG)):
+        of = set(found.of[start : start + 10])
+        assert len(of) == 1
+        place = of.pop()
+        assert place is not None
+        assert set(found.names[place].split(", ")) <= set(topic)
+
+
+def test_few_proposals_and_words_of_nobody_else_make_no_field() -> None:
+    assert fields_of([]) == ((), ())
+    assert fields_of(proposals(1)) == ((), (None,) * 3)
+    assert fields_of([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
+    alone = fields_of([*proposals(10), ("nothing", "shared"), ()])
+    assert alone.of[-2:] == (None, None)
+
+
+@given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
+def test_every_proposal_is_in_one_field_or_none_and_fields_follow_their_size(words: list[list[str]]) -> None:
+    found = fields_of(words)
+    assert len(found.of) == len(words)
+    assert len(found.names) <= 12
+    sizes = [found.of.count(place) for place in range(len(found.names))]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(sizes)
+    assert fields_of(words) == found
+
+
+def test_coverage_counts_each_report_once_and_links_find_the_same_proposals() -> None:
+    levels: tuple[tuple[FitLevel | None, int], ...] = (
+        ("good", 9),
+        ("partial", 1),
+        ("poor", 10),
+        (None, 10),
+        ("poor", 1),
+    )
+    fits = [level for level, times in levels for _ in range(times)]
+    series = WordSeries([f"run{n}" for n in range(31)], fits, [*proposals(10), ()])
+    covered = {frozenset(one.name.split(", ")) <= set(QUBITS): one for one in coverage_by_field(series) if one.name}
+    qubits = covered[True]
+    assert (qubits.proposals, qubits.good, qubits.partial, qubits.poor, qubits.unknown) == (10, 0, 0, 10, 0)
+    assert runs_of_field(series, qubits.name) == [f"run{n}" for n in range(10, 20)]
+    assert runs_of_field(series, "no such field") == []
+    last = coverage_by_field(series)[-1]
+    assert (last.name, last.proposals, last.poor) == ("", 1, 1)
+    assert sum(one.proposals for one in coverage_by_field(series)) == 31
+
+
+def test_frequent_words_are_those_of_content_in_the_singular() -> None:
+    text = "Corals bleach. A coral that bleaches dies, as the gas of algae rises; the algae, the process."
+    assert frequent_words("Corals and algae", text) == ("algae", "coral")
+    assert frequent_words("", "") == ()
+    assert frequent_words("", "stress stress 2026 2026 1st 1st") == ("stress",)
