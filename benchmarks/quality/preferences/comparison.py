@@ -15,7 +15,7 @@ from assayer.run.budget import Budget
 from assayer.run.run import Run
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.points import Silent
-from benchmarks.quality.report_text import plan_lines
+from benchmarks.quality.report_text import plan_lines, quoted_words
 from cluster.clock import SystemClock
 
 __all__ = [
@@ -160,6 +160,5 @@ def _said(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]
     for one in points:
         lines = [f"{one.kind.capitalize()}: {one.text}"]
         for citation in one.citations:
-            quoted = f'"{citation.quote}"' if citation.quote and citation.quote_state == "verified" else "no quote"
-            lines.append(f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted}")
+            lines.append(f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted_words(citation)}")
         yield "\n".join(lines)
