@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from assayer.citing.claim_numbers import KnownNumbers
-from assayer.citing.evidence import Quoted, point
+from assayer.citing.evidence import Evidence, Quoted, point
+from assayer.citing.further_quotes import further_quotes
 from assayer.citing.labels import LABEL, MARKER, paper_of
-from assayer.models import Citation, Frozen, PaperId, Point
+from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
 from assayer.text.content_words import content_words
 
-__all__ = ["GivenQuote", "Side", "given_by_points", "quoted_point"]
+__all__ = ["GivenQuote", "PointKind", "Side", "given_by_points", "quoted_point"]
 
 Side = Literal["for", "against", "neither"]
 """Of the idea."""
@@ -42,6 +43,8 @@ class GivenQuote(Frozen):
     side: Side
     statement: str
     quoted: Quoted | None
+    further: tuple[Quoted, ...] = ()
+    """Other verified quotes of the paper for the same statement."""
 
 
 def quoted_point(
@@ -50,16 +53,40 @@ def quoted_point(
     papers: Mapping[str, PaperId],
     given: Iterable[GivenQuote],
     numbers: KnownNumbers | None = None,
+    shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """A point with at most one quote a paper: of what was said of it on the point's side what is nearest to the point
-    in words, those of its quote included where it was found; and any quote whose words the point itself repeats."""
+    """A point with one quote a paper to begin with: of what was said of it on the point's side what is nearest to the
+    point in words, those of its quote included where it was found; and any quote whose words the point itself repeats.
+    Beside a verified one stand at most two more that carry what it does not, from what was given or, where the papers'
+    texts are handed over, from what was `shown` of them."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for one in given:
         if _repeats(text, one.quoted) or one.side == _SIDES[kind] != "neither":
             by_paper.setdefault(one.paper, []).append(one)
     nearest = {paper: _nearest(text, found) for paper, found in by_paper.items()}
     quotes = {paper: one.quoted for paper, one in nearest.items() if one is not None and one.quoted is not None}
-    return point(kind, text, papers, quotes, numbers)
+    made = point(kind, text, papers, quotes, numbers)
+    return made.model_copy(
+        update={
+            "citations": tuple(_with_further(made.text, one, by_paper, shown or {}) for one in made.citations),
+        }
+    )
+
+
+def _with_further(
+    claim: str,
+    citation: Citation,
+    by_paper: Mapping[PaperId, Sequence[GivenQuote]],
+    shown: Mapping[PaperId, Evidence],
+) -> Citation:
+    if citation.quote is None or citation.quote_state != "verified":
+        return citation
+    paper = paper_of(citation.label)
+    given = [quote for one in by_paper.get(paper, ()) for quote in (one.quoted, *one.further) if quote is not None]
+    found = further_quotes(claim, paper, citation.quote, given, shown.get(paper))
+    return citation.model_copy(
+        update={"further": tuple(FurtherQuote(quote=one.words, place=one.place) for one in found)}
+    )
 
 
 def _repeats(claim: str, quoted: Quoted | None) -> bool:
@@ -104,7 +131,13 @@ def _words(one: GivenQuote) -> frozenset[str]:
 def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
     """For claims that sum up points: they inherit the quotes of what they sum up."""
     return [
-        GivenQuote(paper=paper_of(citation.label), side=_SIDES[one.kind], statement=one.text, quoted=_quoted(citation))
+        GivenQuote(
+            paper=paper_of(citation.label),
+            side=_SIDES[one.kind],
+            statement=one.text,
+            quoted=_quoted(citation),
+            further=_further(citation),
+        )
         for one in points
         for citation in one.citations
     ]
@@ -114,3 +147,7 @@ def _quoted(citation: Citation) -> Quoted | None:
     if citation.quote is None or citation.quote_state == "none":
         return None
     return Quoted(words=citation.quote, state=citation.quote_state, place=citation.place, objection=citation.objection)
+
+
+def _further(citation: Citation) -> tuple[Quoted, ...]:
+    return tuple(Quoted(words=one.quote, state="verified", place=one.place) for one in citation.further)

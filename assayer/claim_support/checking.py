@@ -1,4 +1,4 @@
-"""Holds every claim of a report against each of its verified quotes, and writes beside it what came of that."""
+"""Holds every claim of a report against its verified quotes of each paper, and writes beside it what came of that."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 from assayer.text.content_words import content_words
 
-__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "check_claims", "support_found", "support_of"]
+__all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "FoundSupport", "check_claims", "support_found", "support_of"]
 
 CLAIMS_PER_CALL = 10
 _MOST_MISSING_CHARS = 300
@@ -32,18 +32,28 @@ class _QuotedClaim(NamedTuple):
     claim: str
     """With markers."""
     paper: PaperId
-    quote: str
+    quotes: tuple[str, ...]
+    """The first, then those that may carry what it does not."""
     advice: bool
+
+
+class FoundSupport(NamedTuple):
+    """What a verdict comes to."""
+
+    support: ClaimSupport | Absent
+    carried_by: tuple[str, ...] = ()
+    """The passages that have the words on which it rests."""
 
 
 @dataclass(frozen=True)
 class CheckedClaims:
     """What the check came to, claim by claim."""
 
-    outcomes: Mapping[_QuotedClaim, ClaimSupport | Absent]
+    outcomes: Mapping[_QuotedClaim, FoundSupport]
 
     def written_into(self, value: ValueT) -> ValueT:
-        """The same value with the outcome at every citation of every point that has a verified quote."""
+        """The same value with the outcome at every citation of every point that has a verified quote. Of its further
+        quotes those stay on which the outcome rests."""
         written: ValueT = _with_points(value, self._written)
         return written
 
@@ -54,13 +64,16 @@ class CheckedClaims:
         quoted = _quoted_claim(point, citation)
         if quoted is None:
             return citation
-        return citation.model_copy(update={"support": self.outcomes.get(quoted, _UNKNOWN)})
+        found = self.outcomes.get(quoted, FoundSupport(_UNKNOWN))
+        kept = tuple(one for one in citation.further if one.quote in found.carried_by)
+        return citation.model_copy(update={"support": found.support, "further": kept})
 
     @property
     def counts(self) -> ClaimCounts | None:
         if not self.outcomes:
             return None
-        found = [one.outcome if isinstance(one, ClaimSupport) else None for one in self.outcomes.values()]
+        supports = [one.support for one in self.outcomes.values()]
+        found = [one.outcome if isinstance(one, ClaimSupport) else None for one in supports]
         return ClaimCounts(
             supported=found.count("supports"),
             partly_supported=found.count("partly"),
@@ -81,64 +94,80 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
 
 async def support_of(
     asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
-) -> list[ClaimSupport | Absent]:
+) -> list[FoundSupport]:
     """In order; labels are given here, call by call. `what` one of them is called where answers are lost. Raises what
     makes going on pointless for all."""
     batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
 
-    async def check(batch: Sequence[SupportItem]) -> list[ClaimSupport | Absent]:
+    async def check(batch: Sequence[SupportItem]) -> list[FoundSupport]:
         items = tuple(one.model_copy(update={"label": f"C{number}"}) for number, one in enumerate(batch, start=1))
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {one.label: one for one in answer.verdicts}
-        return [support_found(verdicts[item.label], item.passage, by_model=bool(llm.models)) for item in items]
+        return [support_found(verdicts[item.label], item.passages, by_model=bool(llm.models)) for item in items]
 
     answered = await each(batches, check)
     run.keep_successes(answered, what, [len(batch) for batch in batches])
-    outcomes: list[ClaimSupport | Absent] = []
+    outcomes: list[FoundSupport] = []
     for batch, found in zip(batches, answered, strict=True):
-        outcomes += [Absent(reason=f"{found.error.reason}.")] * len(batch) if isinstance(found, Failed) else found
+        if isinstance(found, Failed):
+            outcomes += [FoundSupport(Absent(reason=f"{found.error.reason}."))] * len(batch)
+        else:
+            outcomes += found
     return outcomes
 
 
 def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
     if citation.quote is None or citation.quote_state != "verified":
         return None
-    return _QuotedClaim(point.text, paper_of(citation.label), citation.quote, point.kind == "suggestion")
+    quotes = (citation.quote, *(one.quote for one in citation.further))
+    return _QuotedClaim(point.text, paper_of(citation.label), quotes, point.kind == "suggestion")
 
 
 def _item(one: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
     claim = MARKER.sub(lambda found: f"[{'this' if paper_of(found[1]) == one.paper else 'another'} source]", one.claim)
     title = papers[one.paper].title if one.paper in papers else ""
     return SupportItem(
-        label="", claim=claim, passage=one.quote, title=" ".join(title.split()) or "(unknown)", advice=one.advice
+        label="",
+        claim=claim,
+        passage=one.quotes[0],
+        more=one.quotes[1:],
+        title=" ".join(title.split()) or "(unknown)",
+        advice=one.advice,
     )
 
 
-def support_found(verdict: SupportVerdict, passage: str, by_model: bool) -> ClaimSupport | Absent:
-    """What a verdict comes to: nothing where it rests on words that the passage does not have."""
+def support_found(verdict: SupportVerdict, passages: Sequence[str], by_model: bool) -> FoundSupport:
+    """Nothing where it rests on words that none of the passages has."""
     if verdict.outcome == "nothing_claimed":
-        return _NOTHING_CLAIMED
-    if verdict.outcome != "not" and not _has_words(passage, verdict.carried):
-        return _NOT_IN_QUOTE
+        return FoundSupport(_NOTHING_CLAIMED)
+    carried_by = _with_words(passages, verdict.carried)
+    if verdict.outcome != "not" and not carried_by:
+        return FoundSupport(_NOT_IN_QUOTE)
     missing = "" if verdict.outcome == "supports" else plain(verdict.missing)
-    return ClaimSupport(
+    support = ClaimSupport(
         outcome=verdict.outcome,
         missing=missing if len(missing) <= _MOST_MISSING_CHARS else f"{missing[:_MOST_MISSING_CHARS].rstrip()} …",
         judged_by="model" if by_model else "overlap",
     )
+    return FoundSupport(support, carried_by)
 
 
 _WORDS = re.compile(r"\w+")
-_CUT = re.compile(r"…|\.\.\.")
+_CUT = re.compile(r"…|\.\.\.|\n")
 
 
-def _has_words(passage: str, carried: str) -> bool:
-    """Whether the words, in one piece or in several around an ellipsis, stand in the passage."""
-    if len(content_words(carried)) < min(_LEAST_CARRIED, len(content_words(passage))):
-        return False
-    there = f" {_spelled(passage)} "
-    pieces = [_spelled(piece) for piece in _CUT.split(carried)]
-    return any(pieces) and all(f" {piece} " in there for piece in pieces if piece)
+def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
+    """The passages in which the words stand, in one piece or in several around an ellipsis, each piece in the first
+    that has it; none where a piece stands in none."""
+    least = min(_LEAST_CARRIED, *(len(content_words(passage)) for passage in passages))
+    pieces = [piece for piece in map(_spelled, _CUT.split(carried)) if piece]
+    if len(content_words(carried)) < least:
+        return ()
+    there = [(passage, f" {_spelled(passage)} ") for passage in passages]
+    found = [next((passage for passage, words in there if f" {piece} " in words), None) for piece in pieces]
+    if None in found:
+        return ()
+    return tuple(passage for passage in passages if passage in found)
 
 
 def _spelled(text: str) -> str:

@@ -23,7 +23,9 @@ SUPPORTED_FROM = 0.48
 PARTLY_FROM = 0.38
 """Closeness, fitted on one part of SciFact and Citation-Integrity and measured on another (docs/quality/support.md)."""
 MOST_CARRIED = 40
-"""Words of the quote that an answer repeats."""
+"""Words of each quote that an answer repeats."""
+MOST_PASSAGES = 2
+"""Of an item: with every further one more words are shared, whatever they say."""
 MOST_NAMED = 8
 """Words of the claim that are named as missing."""
 
@@ -55,7 +57,8 @@ class Closeness(NamedTuple):
 async def support_by_overlap(question: SupportQuestion, embedder: Embedder) -> SupportAnswer:
     """Each item by itself."""
     claims = [said_here(item.claim) for item in question.items]
-    measured = await closeness(claims, [item.passage for item in question.items], embedder)
+    passages = [" ".join(_read(item)) for item in question.items]
+    measured = await closeness(claims, passages, embedder)
     return SupportAnswer(
         verdicts=[
             _verdict(item, claim, one.weighed())
@@ -81,12 +84,16 @@ def outcome_of(closeness: float) -> Literal["supports", "partly", "not"]:
     return "partly" if closeness >= PARTLY_FROM else "not"
 
 
+def _read(item: SupportItem) -> tuple[str, ...]:
+    return item.passages[:MOST_PASSAGES]
+
+
 def _verdict(item: SupportItem, claim: str, value: float) -> SupportVerdict:
     outcome = outcome_of(value)
-    lacking = _words_not_found(claim, item.passage)[:MOST_NAMED]
+    lacking = _words_not_found(claim, " ".join(_read(item)))[:MOST_NAMED]
     return SupportVerdict(
         label=item.label,
-        carried=" ".join(item.passage.split()[:MOST_CARRIED]),
+        carried=" … ".join(" ".join(passage.split()[:MOST_CARRIED]) for passage in _read(item)),
         missing=f"Words of the claim that the quote does not have: {', '.join(lacking)}." if lacking else "",
         # Most advice only points at a paper; words alone do not tell whether it says anything of it.
         outcome="nothing_claimed" if item.advice and outcome != "supports" else outcome,

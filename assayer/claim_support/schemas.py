@@ -17,9 +17,15 @@ class SupportItem(Frozen):
     claim: str
     """Citations of the passage's paper read `[this source]`, all others `[another source]`."""
     passage: str
+    more: tuple[str, ...] = ()
+    """Other passages of the same paper, which count together with the first."""
     title: str
     advice: bool = False
     """The claim stands in a suggestion, which need not say anything of the paper."""
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        return (self.passage, *self.more)
 
 
 class SupportQuestion(Frozen):
@@ -29,12 +35,12 @@ class SupportQuestion(Frozen):
 class SupportVerdict(Frozen):
     label: Annotated[str, Field(pattern=r"^C\d+$", description="Label of one of the items given, e.g. C3.")]
     carried: Annotated[str, TextRole.COPIED] = Field(
-        description="Words copied exactly from this item's passage that bear on the claim, at most 40; "
-        "an empty string if there are none."
+        description='Words copied exactly from this item\'s passages that bear on the claim, at most 40, with " … " '
+        "between those of different passages; an empty string if there are none."
     )
     missing: str = Field(
-        description="At most 30 words: what is claimed but not in the passage, or denied by it; empty if nothing is. "
-        "Cites nothing."
+        description="At most 30 words: what is claimed but not in the passages, or denied by them; empty if nothing "
+        "is. Cites nothing."
     )
     outcome: Literal["supports", "partly", "not", "contradicts", "nothing_claimed"]
 

@@ -10,6 +10,7 @@ __all__ = [
     "Assessment",
     "Citation",
     "ClaimSupport",
+    "FurtherQuote",
     "Label",
     "Part",
     "Point",
@@ -56,6 +57,14 @@ class ClaimSupport(Frozen):
     may be decided by it (docs/quality/support.md)."""
 
 
+class FurtherQuote(Frozen):
+    """More of a paper's own words for the same claim, verified like the first ones."""
+
+    quote: str
+    place: str | None = None
+    """Where it stands, as of the first quote."""
+
+
 class Citation(Frozen):
     """A reference that carries a point, with the words that carry it."""
 
@@ -70,6 +79,8 @@ class Citation(Frozen):
     section; None where nobody knows."""
     objection: str | None = None
     """Why words that do stand in the source are not verified: cut from under a negation, glued, a title, too short."""
+    further: tuple[FurtherQuote, ...] = ()
+    """Quotes of the same paper beside the first, at most two: those on which the check of the claim relied."""
     support: ClaimSupport | Absent | None = None
     """Whether the quoted words bear out the claim; absent with a reason where that was not checked. None where there
     is no verified quote or no point (a reading's own quote), and in reports made before claims were checked."""

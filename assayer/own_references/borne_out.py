@@ -50,4 +50,4 @@ async def passages_borne_out(
         for one in passages
     ]
     found = await support_of(items, llm, run, "check of a passage against an abstract", _PER_CALL)
-    return {one.number: outcome for one, outcome in zip(passages, found, strict=True)}
+    return {one.number: outcome.support for one, outcome in zip(passages, found, strict=True)}

@@ -6,7 +6,7 @@ It chooses and counts; every word of substance is the report's own. What is left
 from typing import NamedTuple
 
 from assayer.citing.labels import point_labels
-from assayer.models import Absent, Frozen, Point, Reference, Report, Score, Verdict
+from assayer.models import Absent, Citation, Frozen, Point, Reference, Report, Score, Verdict
 from assayer.reports import citation_wording, reference_wording, wording
 from assayer.reports.escaping import printable, web_url
 from assayer.reports.scores import score_of, share
@@ -231,11 +231,20 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
         quotes=tuple(
             BriefLine(
                 name=one.label,
-                text=f"“{_clipped(one.quote or '', size.characters // 2)}” ({citation_wording.quote_state(one)})",
+                text=_quotes(one, size.characters // 2),
             )
             for one in quoted[: size.quotes]
         ),
     )
+
+
+def _quotes(citation: Citation, characters: int) -> str:
+    """The first, then those that the claim rests on besides."""
+    first = f"“{_clipped(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
+    further = (
+        f"“{_clipped(one.quote, characters)}” ({citation_wording.further_state(one)})" for one in citation.further
+    )
+    return " and ".join((first, *further))
 
 
 def _cited(report: Report, size: BriefSize) -> list[Reference]:

@@ -1,12 +1,13 @@
 """What a report says of quotes, of claims beside them and of their numbers."""
 
-from assayer.models import Citation, ClaimCounts, ClaimSupport, Point, Reading, SupportOutcome
+from assayer.models import Citation, ClaimCounts, ClaimSupport, FurtherQuote, Point, Reading, SupportOutcome
 
 __all__ = [
     "OVERLAP_CAVEAT",
     "SUPPORT",
     "SUPPORT_MARKS",
     "claim_counts",
+    "further_state",
     "missing_numbers",
     "not_borne_out",
     "place",
@@ -44,7 +45,7 @@ SUPPORT_MARKS: dict[SupportOutcome, str] = {"supports": "✓", "partly": "◐", 
 _PLACES = frozenset(("abstract", "full text", "web page", "repository"))
 
 
-def place(citation: Citation) -> str:
+def place(citation: Citation | FurtherQuote) -> str:
     """` in the abstract`, ` in “3 Results”`; empty where nobody knows."""
     if citation.place is None:
         return ""
@@ -60,6 +61,11 @@ def quote_state(citation: Citation) -> str:
     if citation.quote_state == "not_found":
         return f"not verified: {citation.objection}" if citation.objection else "not found in the source"
     return f"quote found{place(citation)}{'' if isinstance(citation.support, ClaimSupport) else ', claim not checked'}"
+
+
+def further_state(quote: FurtherQuote) -> str:
+    """Of a quote beside the first: the check of the claim, where one was made, stands once for all of them."""
+    return f"quote found{place(quote)}"
 
 
 def missing_numbers(point: Point | Reading) -> str:

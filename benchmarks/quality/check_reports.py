@@ -31,6 +31,8 @@ Json = dict[str, Any]
 LABELS = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
 BRACKET_WITH_LABEL = re.compile(r"\[[^\[\]]*\bP\d+\b[^\[\]]*\]")
 MARKER = re.compile(r"\[@[^\]\s]+\]")
+MOST_FURTHER = 2
+"""Quotes beside the first one of a citation."""
 
 
 @dataclass
@@ -238,6 +240,11 @@ def _check_citations(report: Json, result: Check) -> None:
             result.wrong(f"a quote of {one['label']} is in the unknown state {one['quote_state']!r}")
         elif (one["quote_state"] == "none") != (not one["quote"]):
             result.wrong(f"a citation of {one['label']} in state {one['quote_state']!r} has quote {one['quote']!r}")
+        further = one.get("further", [])  # reports of before have none
+        if further and one["quote_state"] != "verified":
+            result.wrong(f"a citation of {one['label']} has further quotes and no first one that was verified")
+        if len({one["quote"], *(more["quote"] for more in further)}) != len(further) + 1 or len(further) > MOST_FURTHER:
+            result.wrong(f"a citation of {one['label']} has too many quotes, or one twice")
     for point in _objects(_texts_with_citations(report), "downgraded"):
         states = {one["quote_state"] for one in point["citations"]}
         if point["downgraded"] != ("not_found" in states and "verified" not in states):
@@ -354,10 +361,12 @@ def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
         texts[one["label"]] = _texts_of(record)
         _check_record(one, record, result)
     for citation in _citations(report):
-        if citation["quote_state"] == "verified" and citation["label"] in texts:
+        if citation["quote_state"] != "verified" or citation["label"] not in texts:
+            continue
+        for quote in (citation["quote"], *(one["quote"] for one in citation.get("further", []))):
             result.compared += 1
-            if not any(stands_in(citation["quote"], text) for text in texts[citation["label"]]):
-                result.wrong(f"a verified quote is not in {citation['label']}: {citation['quote'][:80]!r}")
+            if not any(stands_in(quote, text) for text in texts[citation["label"]]):
+                result.wrong(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
 
 
 def _check_record(reference: Json, record: Json, result: Check) -> None:

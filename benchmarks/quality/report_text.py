@@ -10,7 +10,7 @@ from assayer.models import Absent, Assessment, Citation, Label, PlanReview, Poin
 from assayer.models.board import MetaReview
 from assayer.reports.plan_wording import ITEMS
 
-__all__ = ["judgement_lines", "judgement_text", "pieces", "plan_lines"]
+__all__ = ["judgement_lines", "judgement_text", "pieces", "plan_lines", "quoted_words"]
 
 
 def judgement_text(report: Report) -> str:
@@ -91,5 +91,11 @@ def _points(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[st
 
 
 def _cited(citation: Citation, titles: Mapping[Label, str]) -> Iterator[str]:
-    quoted = f'"{citation.quote}"' if citation.quote and citation.quote_state == "verified" else "no quote"
-    yield f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted}"
+    yield f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted_words(citation)}"
+
+
+def quoted_words(citation: Citation) -> str:
+    """All verified quotes of a citation."""
+    if not citation.quote or citation.quote_state != "verified":
+        return "no quote"
+    return " and ".join(f'"{one}"' for one in (citation.quote, *(more.quote for more in citation.further)))

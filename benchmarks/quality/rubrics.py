@@ -78,7 +78,7 @@ def _check(question: CoverageQuestion, answer: CoverageAnswer) -> list[str]:
 COVERAGE = Task(
     name="quality.coverage",
     prompts=Prompts("benchmarks.quality"),
-    prompt="coverage.v2.md",
+    prompt="coverage.v3.md",
     output=CoverageAnswer,
     tier="strong",
     max_tokens=4_000,

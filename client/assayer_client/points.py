@@ -16,6 +16,14 @@ class ClaimSupport(Resource):
     """`overlap`: shared words and nearness of embeddings, for want of a language model; it cannot read."""
 
 
+class FurtherQuote(Resource):
+    """More of a paper's own words for the same claim, verified like the first ones."""
+
+    quote: str
+    place: str | None = None
+    """Where it stands, as of the first quote."""
+
+
 class Citation(Resource):
     """A reference that carries a point, with the words that carry it."""
 
@@ -30,6 +38,8 @@ class Citation(Resource):
     section; None where nobody knows."""
     objection: str | None = None
     """Why words that do stand in the source are not verified: cut from under a negation, glued, a title, too short."""
+    further: tuple[FurtherQuote, ...] = ()
+    """Quotes of the same paper beside the first, at most two: those on which the check of the claim relied."""
     support: ClaimSupport | Absent | None = None
     """Whether the quoted words bear out the claim; absent with a reason where that was not checked. None where there
     is no verified quote or no point, and in reports made before claims were checked."""

@@ -76,14 +76,14 @@ class _Counter:
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [one for one in point.citations if one.quote]
+        quoted = [words for one in point.citations if one.quote for words in _quoted(one)]
         labels = tuple(dict.fromkeys(one for one in point_labels(point) if one in self._known))
         words = tuple(segments(point.text, self._known))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,
             words=words,
-            quotes=tuple(_quoted(f"quote-{number}-{place}", one) for place, one in enumerate(quoted, 1)),
+            quotes=tuple(one._replace(anchor=f"quote-{number}-{place}") for place, one in enumerate(quoted, 1)),
             labels=labels,
             unnamed=tuple(one for one in labels if one not in {label for _, label in words}),
             warning=_warning(point),
@@ -128,16 +128,24 @@ def _of_assessment(counter: _Counter, place: str, assessment: Assessment) -> Cla
     return counter.group(assessment.name, sorted(placed, key=lambda one: order.index(one[1].kind)))
 
 
-def _quoted(anchor: str, citation: Citation) -> QuotedWords:
-    support = citation.support
-    return QuotedWords(
-        anchor=anchor,
+def _quoted(citation: Citation) -> Iterable[QuotedWords]:
+    """Anchors are given to all quotes of a claim. Where several of a paper are kept, the last tells what the check of
+    the claim against all of them came to."""
+    support = citation_wording.support(citation.support) if isinstance(citation.support, ClaimSupport) else ""
+    first = QuotedWords(
+        anchor="",
         label=citation.label,
         words=citation.quote or "",
         found=citation.quote_state == "verified",
         state=citation_wording.quote_state(citation),
-        support=citation_wording.support(support) if isinstance(support, ClaimSupport) else "",
+        support="" if citation.further else support,
     )
+    yield first
+    for one in citation.further:
+        last = one is citation.further[-1]
+        state = citation_wording.further_state(one)
+        told = f"with the words above, {support}" if support and last else ""
+        yield first._replace(words=one.quote, state=state, support=told)
 
 
 def _warning(point: Point) -> str:

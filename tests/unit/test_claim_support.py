@@ -11,7 +11,7 @@ from assayer.claim_support.checking import CLAIMS_PER_CALL, CheckedClaims, check
 from assayer.claim_support.schemas import SupportAnswer, SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
 from assayer.errors import AssayerError, MalformedAnswer
-from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Paper, PaperId, Point, Summary
+from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, FurtherQuote, Paper, PaperId, Point, Summary
 from assayer.prompts import fence
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import measured
@@ -139,6 +139,73 @@ async def test_a_verdict_that_rests_on_words_the_quote_does_not_have_does_not_co
     assert isinstance(pieces, ClaimSupport)
 
 
+COST = "each replayed batch adds 38 percent of training time"
+ASIDE = "adapters kept the accuracy of image classifiers"
+
+
+def _of_two_findings() -> Point:
+    citation = _cite(A, HALVED).model_copy(
+        update={"further": (FurtherQuote(quote=COST, place="abstract"), FurtherQuote(quote=ASIDE))}
+    )
+    return _point(f"Rehearsal halved forgetting at 38 percent more training time [{marker(A)}].", citation)
+
+
+async def test_quotes_of_one_paper_are_held_against_the_claim_together() -> None:
+    llm = _llm()
+    checked = await _checked(llm, _of_two_findings())
+    ((_, question),) = llm.asked
+    assert isinstance(question, SupportQuestion)
+    assert [item.passages for item in question.items] == [(HALVED, COST, ASIDE)]
+    assert checked.counts
+    assert checked.counts.supported == 1
+    content = SUPPORT.messages(question)[1].content
+    assert all(fence(one, "passage") in content for one in (HALVED, COST, ASIDE))
+
+
+async def _kept(llm: TwinLlm | FallbackLlm) -> tuple[ClaimSupport | Absent | None, list[str]]:
+    checked = await _checked(llm, _of_two_findings())
+    citation = checked.written_into(_of_two_findings()).citations[0]
+    assert citation.quote == HALVED
+    return citation.support, [one.quote for one in citation.further]
+
+
+@pytest.mark.parametrize(
+    ("carried", "kept"),
+    [
+        (f"{HALVED} … {COST}", [COST]),
+        (f"{HALVED}\n{COST}", [COST]),
+        (f"{HALVED} … {COST} … {ASIDE}", [COST, ASIDE]),
+        (COST, [COST]),
+        (HALVED, []),
+    ],
+)
+async def test_of_further_quotes_those_stay_on_which_the_check_relied(carried: str, kept: list[str]) -> None:
+    support, found = await _kept(_llm("supports", carried=carried))
+    assert isinstance(support, ClaimSupport)
+    assert found == kept
+
+
+@pytest.mark.parametrize("carried", [f"{HALVED} {COST}", f"{HALVED} … words of no passage"])
+async def test_words_that_run_from_one_quote_into_the_next_are_those_of_none(carried: str) -> None:
+    support, found = await _kept(_llm("supports", carried=carried))
+    assert isinstance(support, Absent)
+    assert found == []
+
+
+async def test_a_claim_that_could_not_be_checked_keeps_its_first_quote_alone() -> None:
+    lost = TwinLlm(HashingEmbedder(), failing={"support.claims": MalformedAnswer("The model gave no valid answer.")})
+    support, found = await _kept(lost)
+    assert isinstance(support, Absent)
+    assert found == []
+
+
+async def test_without_a_model_one_further_quote_is_kept_at_most() -> None:
+    support, found = await _kept(FallbackLlm(HashingEmbedder()))
+    assert isinstance(support, ClaimSupport)
+    assert support.judged_by == "overlap"
+    assert found == [COST]
+
+
 async def test_a_claim_that_says_nothing_of_the_paper_is_not_blamed() -> None:
     support = await _support_of(_llm("nothing_claimed"), _point())
     assert isinstance(support, Absent)
@@ -215,5 +282,5 @@ def test_simulated_answers_pass_the_check_and_rest_on_words_of_the_quote() -> No
         answer = SupportAnswer.model_validate_json(compose(node, read(messages), seed).text)
         assert list(SUPPORT.check(QUESTION, answer)) == []
         for item, verdict in zip(QUESTION.items, answer.verdicts, strict=True):
-            found = support_found(verdict, item.passage, by_model=True)
+            found = support_found(verdict, item.passages, by_model=True).support
             assert isinstance(found, ClaimSupport) or verdict.outcome == "nothing_claimed"

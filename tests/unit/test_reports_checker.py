@@ -41,6 +41,38 @@ def test_good_report_has_no_violations_and_everything_is_compared() -> None:
     assert result.quotes["verified"] > 23
 
 
+def _cited_further(quote: str, place: str | None = None) -> Json:
+    """A report of which one verified citation has a further quote."""
+    report = _report()
+    cited = next(
+        one
+        for point in report["parts"][0]["assessments"][0]["points"]
+        for one in point["citations"]
+        if one["quote_state"] == "verified"
+    )
+    cited["further"] = [{"quote": quote or cited["quote"], "place": place}]
+    return report
+
+
+def test_further_quotes_are_looked_up_word_for_word_too() -> None:
+    violations = check("bad", _cited_further("words that no paper of the corpus holds anywhere"), RECORDS).violations
+    assert len(violations) == 1
+    assert "words that no paper" in violations[0]
+
+
+def test_a_quote_that_stands_twice_in_a_citation_is_a_violation() -> None:
+    assert any("one twice" in one for one in check("bad", _cited_further("")).violations)
+
+
+def test_further_quotes_of_a_citation_without_a_verified_one_are_a_violation() -> None:
+    report = _cited_further("any words")
+    for point in report["parts"][0]["assessments"][0]["points"]:
+        for one in point["citations"]:
+            if one["further"]:
+                one["quote_state"] = "not_found"
+    assert any("no first one" in one for one in check("bad", report).violations)
+
+
 def _released(minima: ReleaseMinima) -> Json:
     report: Json = json.loads(as_json(released(full_report(), minima)))
     return report

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from assayer.models import Absent, ClaimCounts, ClaimSupport, Report
+from assayer.models import Absent, ClaimCounts, ClaimSupport, FurtherQuote, Point, Report
 from assayer.models.assessment import SupportOutcome
+from assayer.reports.brief import BRIEF_SIZES, brief_of
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from tests.unit.reports_fixture import full_report
@@ -95,3 +96,48 @@ def test_coverage_without_a_model_says_what_the_check_is_worth(render: Callable[
 
 def test_what_is_missing_is_escaped() -> None:
     assert "Nothing on &lt;images&gt;." in as_html(_report(_found("partly")))
+
+
+@pytest.mark.parametrize("support", [_found("supports"), _found("partly"), _found("supports", by_model=False), None])
+@RENDERINGS
+def test_every_quote_that_is_kept_stands_beside_the_claim_and_the_outcome_once(
+    render: Callable[[Report], str], support: ClaimSupport | None
+) -> None:
+    page = render(_with_further(_report(support)))
+    assert page.count("words of a second finding") == 1
+    assert "quote found in “4 Costs”" in page
+    assert page.index("words of a second finding") < page.index("quote found in “4 Costs”")
+
+
+def test_further_quotes_are_escaped() -> None:
+    assert "second finding <b>" not in as_html(_with_further(_report(None)))
+    assert "second finding <b>" not in as_markdown(_with_further(_report(None)))
+
+
+def test_the_brief_has_the_further_quotes_of_its_points() -> None:
+    report = full_report()
+    strengths = _with_further_points(report.summary.strengths)
+    shown = report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": strengths})})
+    texts = [
+        line.text for group in brief_of(shown, BRIEF_SIZES[0]).groups for one in group.points for line in one.quotes
+    ]
+    assert any("” (quote found" in text and "and “words of a second finding" in text for text in texts)
+
+
+def _with_further(report: Report) -> Report:
+    """At the first citation of the first point that has a verified quote."""
+    soundness, *others = report.parts
+    first, *rest = soundness.assessments
+    part = soundness.model_copy(
+        update={"assessments": (first.model_copy(update={"points": _with_further_points(first.points)}), *rest)}
+    )
+    return report.model_copy(update={"parts": (part, *others)})
+
+
+def _with_further_points(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    place = next(at for at, one in enumerate(points) if any(c.quote_state == "verified" for c in one.citations))
+    cited = list(points[place].citations)
+    at = next(at for at, one in enumerate(cited) if one.quote_state == "verified")
+    more = FurtherQuote(quote="words of a second finding <b>", place="4 Costs")
+    cited[at] = cited[at].model_copy(update={"further": (more,)})
+    return (*points[:place], points[place].model_copy(update={"citations": tuple(cited)}), *points[place + 1 :])

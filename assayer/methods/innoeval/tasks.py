@@ -83,7 +83,7 @@ EXTRACTION = Task[ExtractionQuestion, Extraction](
     "innoeval.extraction", _PROMPTS, "extraction.v2.md", Extraction, max_tokens=2_500, check=_check_extraction
 )
 QUERIES = Task[SearchQueriesQuestion, SearchQueries](
-    "innoeval.queries", _PROMPTS, "queries.v4.md", SearchQueries, max_tokens=1_500, check=_check_queries
+    "innoeval.queries", _PROMPTS, "queries.v5.md", SearchQueries, max_tokens=1_500, check=_check_queries
 )
 
 
@@ -94,7 +94,7 @@ def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion,
 
 
 RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
-    "innoeval.relevance", _PROMPTS, "relevance.v3.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
+    "innoeval.relevance", _PROMPTS, "relevance.v4.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",

@@ -74,6 +74,7 @@ class _PaperComparison:
     quoted: Quoted | None
     numbers: frozenset[Decimal]
     """Of what was shown of the paper."""
+    shown: Evidence
 
 
 class _Compared(NamedTuple):
@@ -323,12 +324,13 @@ class ContributionModule:
     ) -> tuple[Point, ...]:
         papers = labelled([*(one.paper for one in compared), *(one.paper for one in read)])
         given = [*map(_given_quote, compared), *(quote for one in read for quote in _quotes_on_both_sides(one))]
-        shown = {one.paper: one.numbers for one in read} | {one.paper: one.numbers for one in compared}
-        numbers = KnownNumbers(numbers_in(self._idea), shown)
+        known = {one.paper: one.numbers for one in read} | {one.paper: one.numbers for one in compared}
+        numbers = KnownNumbers(numbers_in(self._idea), known)
+        shown = {one.paper: one.shown for one in read} | {one.paper: one.shown for one in compared}
         return (
-            *(quoted_point("strength", one.text, papers, given, numbers) for one in review.strengths),
-            *(quoted_point("weakness", one.text, papers, given, numbers) for one in review.weaknesses),
-            *(quoted_point("suggestion", one.text, papers, given, numbers) for one in review.suggestions),
+            *(quoted_point("strength", one.text, papers, given, numbers, shown) for one in review.strengths),
+            *(quoted_point("weakness", one.text, papers, given, numbers, shown) for one in review.weaknesses),
+            *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in review.suggestions),
         )
 
     def _reason_not_to_judge(self, touching: Sequence[_PaperComparison]) -> Absent | None:
@@ -359,6 +361,7 @@ def _paper_comparison(evidence: Evidence, verdict: NoveltyVerdict) -> _PaperComp
         reason=verdict.reason,
         quoted=check_quote(verdict.quote, evidence),
         numbers=evidence.numbers,
+        shown=evidence,
     )
 
 
@@ -371,6 +374,7 @@ def _uncompared(evidence: Evidence) -> _PaperComparison:
         reason=evidence.text[:ABSTRACT_CHARS],
         quoted=None,
         numbers=evidence.numbers,
+        shown=evidence,
     )
 
 

@@ -38,6 +38,7 @@ class RelevantPaper:
     quoted: Quoted | None
     numbers: frozenset[Decimal]
     """Of what was shown of the paper."""
+    shown: Evidence
 
 
 class MethodCandidates(NamedTuple):
@@ -77,6 +78,7 @@ class MethodReader:
         self.papers: dict[PaperId, Paper] = {}
         self.numbers: dict[PaperId, frozenset[Decimal]] = {}
         """Of what was shown of each paper."""
+        self.shown: dict[PaperId, Evidence] = {}
 
     async def search(self, method: ProposedMethod) -> MethodCandidates:
         """The papers of the best passages for each query, and the papers those passages cite."""
@@ -134,7 +136,7 @@ class MethodReader:
     def _unread(self, found: Mapping[str, MethodCandidates], evidence: Sequence[Evidence]) -> MethodNotes:
         """What was opened, for each method whose own search had found it."""
         for item in evidence:
-            self.numbers[item.paper_id] = item.numbers
+            self._keep(item)
         notes = {
             label: [_relevant(item, None) for item in evidence if item.paper_id in set(one.order)]
             for label, one in found.items()
@@ -166,12 +168,16 @@ class MethodReader:
             "paper reading", "the paper bears on no method", sum(not reading.notes for reading in answer.readings)
         )
         for item in batch:
-            self.numbers[item.paper_id] = item.numbers
+            self._keep(item)
         return [
             (note.method, _relevant(shown[reading.label], note))
             for reading in answer.readings
             for note in reading.notes
         ]
+
+    def _keep(self, item: Evidence) -> None:
+        self.numbers[item.paper_id] = item.numbers
+        self.shown[item.paper_id] = item
 
 
 def method_parts(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
@@ -192,4 +198,5 @@ def _relevant(item: Evidence, note: MethodNote | None) -> RelevantPaper:
         abstract=item.text[:ABSTRACT_CHARS],
         quoted=check_quote(note.quote, item) if note else None,
         numbers=item.numbers,
+        shown=item,
     )

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Literal
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
+from assayer.citing.claim_quotes import GivenQuote, PointKind, Side, given_by_points, quoted_point
 from assayer.citing.evidence import citation_of
 from assayer.citing.labels import labelled, marker, paper_of, plain, relabel
 from assayer.errors import AssayerError
@@ -19,6 +19,7 @@ from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
     CitedTitle,
+    Claim,
     MethodReview,
     MethodsQuestion,
     PaperNote,
@@ -176,7 +177,7 @@ class SoundnessModule:
             citation.label for one, _ in reviewed for given in one.points for citation in given.citations
         )
         given = given_by_points(point for one, _ in reviewed for point in one.points)
-        numbers = KnownNumbers(numbers_in(self._idea), self._reader.numbers)
+        numbers, shown = KnownNumbers(numbers_in(self._idea), self._reader.numbers), self._reader.shown
         papers = labelled(map(paper_of, cited))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
@@ -190,22 +191,25 @@ class SoundnessModule:
         if isinstance(outcome, Failed):
             self._run.keep_successes([outcome], "summary of soundness")
             return Absent(reason=f"Not written: {outcome.error.reason}.")
+
+        def said(kind: PointKind, texts: Sequence[Claim]) -> tuple[Point, ...]:
+            return tuple(quoted_point(kind, one.text, papers, given, numbers, shown) for one in texts)
+
         return Summary(
-            strengths=tuple(quoted_point("strength", one.text, papers, given, numbers) for one in outcome.strengths),
-            weaknesses=tuple(quoted_point("weakness", one.text, papers, given, numbers) for one in outcome.weaknesses),
-            suggestions=tuple(
-                quoted_point("suggestion", one.text, papers, given, numbers) for one in outcome.suggestions
-            ),
+            strengths=said("strength", outcome.strengths),
+            weaknesses=said("weakness", outcome.weaknesses),
+            suggestions=said("suggestion", outcome.suggestions),
         )
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
         papers = labelled(source.paper for source in relevant)
         given = [_given_quote(source) for source in relevant]
         numbers = KnownNumbers(numbers_in(self._idea), {source.paper: source.numbers for source in relevant})
+        shown = {source.paper: source.shown for source in relevant}
         return (
-            *(quoted_point("support", one.text, papers, given, numbers) for one in review.support),
-            *(quoted_point("contradiction", one.text, papers, given, numbers) for one in review.contradictions),
-            *(quoted_point("suggestion", one.text, papers, given, numbers) for one in review.suggestions),
+            *(quoted_point("support", one.text, papers, given, numbers, shown) for one in review.support),
+            *(quoted_point("contradiction", one.text, papers, given, numbers, shown) for one in review.contradictions),
+            *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in review.suggestions),
         )
 
 

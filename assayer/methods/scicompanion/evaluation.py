@@ -119,10 +119,11 @@ def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -
     numbers = KnownNumbers(
         numbers_in(f"{question.title}\n\n{question.idea}"), {one.paper_id: one.numbers for one in question.papers}
     )
+    shown = {one.paper_id: one for one in question.papers}
     return (
-        *(quoted_point("strength", one.text, papers, given, numbers) for one in answer.strengths),
-        *(quoted_point("weakness", one.text, papers, given, numbers) for one in answer.weaknesses),
-        *(quoted_point("suggestion", one.text, papers, given, numbers) for one in answer.suggestions),
+        *(quoted_point("strength", one.text, papers, given, numbers, shown) for one in answer.strengths),
+        *(quoted_point("weakness", one.text, papers, given, numbers, shown) for one in answer.weaknesses),
+        *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in answer.suggestions),
     )
 
 

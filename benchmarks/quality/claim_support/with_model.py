@@ -45,7 +45,7 @@ async def ask_support(
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {verdict.label: verdict for verdict in answer.verdicts}
         found = {
-            claim.id: support_found(verdicts[item.label], item.passage, by_model=True)
+            claim.id: support_found(verdicts[item.label], item.passages, by_model=True).support
             for claim, item in zip(claims, items, strict=True)
         }
         return SupportOutcomes(

@@ -65,7 +65,7 @@ OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
 }
 REVIEWS: Mapping[str, Task[ReviewQuestion, PlainReview]] = {
     "one-paragraph prompt": _task("review_paragraph", "review_paragraph.v1.md", PlainReview, 2_000),
-    "language model without search": _task("review_careful", "review_careful.v2.md", PlainReview, 4_000),
+    "language model without search": _task("review_careful", "review_careful.v3.md", PlainReview, 4_000),
 }
 TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v2.md", RememberedTitles, 1_500)
 

@@ -15,7 +15,7 @@ from assayer.run.budget import Budget
 from assayer.run.run import Run
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.points import Silent
-from benchmarks.quality.report_text import plan_lines
+from benchmarks.quality.report_text import plan_lines, quoted_words
 from cluster.clock import SystemClock
 
 __all__ = [
@@ -58,7 +58,7 @@ class PreferenceAnswer(Frozen):
 PREFERENCE = Task[PreferenceQuestion, PreferenceAnswer](
     name="quality.preference",
     prompts=Prompts("benchmarks.quality.preferences"),
-    prompt="preference.v2.md",
+    prompt="preference.v3.md",
     output=PreferenceAnswer,
     tier="strong",
     max_tokens=1_500,
@@ -135,19 +135,19 @@ def _worth(better: Preferred, is_a: bool) -> float:
 
 def review_text(report: Report) -> str:
     """What it says of the idea, without scores and without what would tell how it was made; at most 24,000 characters,
-    whole lines only."""
+    whole points only, each once and with all its quotes, though another point has the same."""
     titles = {one.label: one.title for one in report.references}
     kept: list[str] = []
     left = _REVIEW_CHARS
-    for line in dict.fromkeys(_lines(report, titles)):
-        if len(line) + 1 > left:
+    for said in dict.fromkeys(_said_once(report, titles)):
+        if len(said) + 1 > left:
             break
-        kept.append(line)
-        left -= len(line) + 1
+        kept.append(said)
+        left -= len(said) + 1
     return "\n".join(kept)
 
 
-def _lines(report: Report, titles: Mapping[Label, str]) -> Iterator[str]:
+def _said_once(report: Report, titles: Mapping[Label, str]) -> Iterator[str]:
     listed = report.summary
     yield from _said([*listed.strengths, *listed.weaknesses, *listed.suggestions], titles)
     if report.plan_review:
@@ -158,7 +158,7 @@ def _lines(report: Report, titles: Mapping[Label, str]) -> Iterator[str]:
 
 def _said(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]:
     for one in points:
-        yield f"{one.kind.capitalize()}: {one.text}"
+        lines = [f"{one.kind.capitalize()}: {one.text}"]
         for citation in one.citations:
-            quoted = f'"{citation.quote}"' if citation.quote and citation.quote_state == "verified" else "no quote"
-            yield f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted}"
+            lines.append(f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted_words(citation)}")
+        yield "\n".join(lines)

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.citing.claim_numbers import KnownNumbers
-from assayer.citing.claim_quotes import GivenQuote, given_by_points, quoted_point
+from assayer.citing.claim_quotes import GivenQuote, PointKind, given_by_points, quoted_point
 from assayer.citing.labels import labelled, paper_of, plain, relabel
 from assayer.llm import Llm, ask
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, known_numbers
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, known_numbers, shown_texts
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.extraction import digest
@@ -17,11 +16,12 @@ from assayer.methods.innoeval.schemas import (
     EvidenceItem,
     MetaQuestion,
     PlanDoubt,
+    ReviewClaim,
     ReviewTexts,
     Synthesis,
 )
 from assayer.methods.innoeval.tasks import SYNTHESIS
-from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Score, Summary
+from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Point, Score, Summary
 from assayer.run.run import Run
 
 __all__ = ["MetaReviewResult", "leading_points", "write_meta_review"]
@@ -70,7 +70,7 @@ async def write_meta_review(
                 for one in answer.disputes
             ),
         ),
-        summary=_summary(answer, papers, given, known_numbers(pack)),
+        summary=_summary(answer, papers, given, pack),
     )
 
 
@@ -135,11 +135,15 @@ def _review_texts(review: BoardReview, labels: dict[PaperId, str]) -> ReviewText
     )
 
 
-def _summary(
-    answer: Synthesis, papers: dict[str, PaperId], given: Sequence[GivenQuote], numbers: KnownNumbers
-) -> Summary:
+def _summary(answer: Synthesis, papers: dict[str, PaperId], given: Sequence[GivenQuote], pack: EvidencePack) -> Summary:
+    shown = shown_texts(pack)
+    numbers = known_numbers(pack, shown)
+
+    def said(kind: PointKind, texts: Sequence[ReviewClaim]) -> tuple[Point, ...]:
+        return tuple(quoted_point(kind, one.text, papers, given, numbers, shown) for one in texts)
+
     return Summary(
-        strengths=tuple(quoted_point("strength", one.text, papers, given, numbers) for one in answer.strengths),
-        weaknesses=tuple(quoted_point("weakness", one.text, papers, given, numbers) for one in answer.weaknesses),
-        suggestions=tuple(quoted_point("suggestion", one.text, papers, given, numbers) for one in answer.suggestions),
+        strengths=said("strength", answer.strengths),
+        weaknesses=said("weakness", answer.weaknesses),
+        suggestions=said("suggestion", answer.suggestions),
     )

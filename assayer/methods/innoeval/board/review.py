@@ -1,7 +1,7 @@
 """One reviewer, one dimension: what the prompt shows, and the review that comes back."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
@@ -18,10 +18,10 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.prompt_evidence import labelled_evidence, source_item
 from assayer.methods.innoeval.schemas import EvidenceItem, GroundingNote, Judgement, JudgingQuestion
 from assayer.methods.innoeval.tasks import judging_task
-from assayer.models import Absent, Assessment, Point, Reviewer, Score
+from assayer.models import Absent, Assessment, PaperId, Point, Reviewer, Score
 from assayer.run.run import Run
 
-__all__ = ["BoardReview", "ReviewsByDimension", "known_numbers", "lost_review", "review_dimension"]
+__all__ = ["BoardReview", "ReviewsByDimension", "known_numbers", "lost_review", "review_dimension", "shown_texts"]
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,12 @@ def _points(answer: Judgement, evidence: Sequence[EvidenceItem], pack: EvidenceP
     """A point carries the quotes that support its side of what it cites; without any it cites the source as a whole."""
     papers = labelled(item.paper_id for item in evidence)
     given = [_given_quote(one) for one in pack.groundings]
-    numbers = known_numbers(pack)
+    shown = shown_texts(pack)
+    numbers = known_numbers(pack, shown)
     return (
-        *(quoted_point("strength", one.text, papers, given, numbers) for one in answer.strengths),
-        *(quoted_point("weakness", one.text, papers, given, numbers) for one in answer.weaknesses),
-        *(quoted_point("suggestion", one.text, papers, given, numbers) for one in answer.suggestions),
+        *(quoted_point("strength", one.text, papers, given, numbers, shown) for one in answer.strengths),
+        *(quoted_point("weakness", one.text, papers, given, numbers, shown) for one in answer.weaknesses),
+        *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in answer.suggestions),
     )
 
 
@@ -146,8 +147,11 @@ def _given_quote(grounding: Grounding) -> GivenQuote:
     )
 
 
-def known_numbers(pack: EvidencePack) -> KnownNumbers:
+def shown_texts(pack: EvidencePack) -> dict[PaperId, EvidenceItem]:
+    """All that was read of each source."""
+    return {one.paper.id: source_item(one) for one in pack.before_cutoff}
+
+
+def known_numbers(pack: EvidencePack, shown: Mapping[PaperId, EvidenceItem]) -> KnownNumbers:
     """What reviewers' points may take their numbers from."""
-    return KnownNumbers(
-        numbers_in(pack.idea.text), {one.paper.id: source_item(one).numbers for one in pack.before_cutoff}
-    )
+    return KnownNumbers(numbers_in(pack.idea.text), {paper: one.numbers for paper, one in shown.items()})

@@ -1,0 +1,48 @@
+"""The claims page shows every quote that a claim keeps, each with its source."""
+
+from assayer.models import ClaimSupport, FurtherQuote, Report
+from orchestrator.console.evidence_view import QuotedWords, evidence_of
+from tests.unit.reports_fixture import full_report
+
+SECOND, THIRD = "words of a second finding", "words of a third finding"
+
+
+def _report(*further: FurtherQuote) -> tuple[Report, str]:
+    """And the text of the claim whose first citation has the further quotes."""
+    report = full_report()
+    soundness, *others = report.parts
+    first, *rest = soundness.assessments
+    at, cited = next(
+        (at, cited)
+        for at, point in enumerate(first.points)
+        for cited in point.citations
+        if cited.quote_state == "verified"
+    )
+    support = ClaimSupport(outcome="supports", missing="", judged_by="model")
+    changed = cited.model_copy(update={"further": further, "support": support})
+    point = first.points[at]
+    citations = tuple(changed if one is cited else one for one in point.citations)
+    points = tuple(one if one is not point else one.model_copy(update={"citations": citations}) for one in first.points)
+    part = soundness.model_copy(update={"assessments": (first.model_copy(update={"points": points}), *rest)})
+    return report.model_copy(update={"parts": (part, *others)}), cited.quote or ""
+
+
+def _shown(*further: FurtherQuote) -> list[QuotedWords]:
+    report, words = _report(*further)
+    claims = [one for _, groups in evidence_of(report).parts for group in groups for one in group.claims]
+    wanted = next(one for one in claims if words in [quote.words for quote in one.quotes])
+    at = [quote.words for quote in wanted.quotes].index(words)
+    assert len({quote.anchor for quote in wanted.quotes}) == len(wanted.quotes)
+    return list(wanted.quotes[at : at + 1 + len(further)])
+
+
+def test_further_quotes_follow_the_first_with_its_source_and_the_outcome_stands_behind_the_last() -> None:
+    shown = _shown(FurtherQuote(quote=SECOND, place="abstract"), FurtherQuote(quote=THIRD))
+    assert [one.words for one in shown[1:]] == [SECOND, THIRD]
+    assert len({one.label for one in shown}) == 1
+    assert shown[1].state == "quote found in the abstract"
+    assert [one.support for one in shown] == ["", "", "with the words above, supports the claim"]
+
+
+def test_an_only_quote_has_the_outcome_beside_it() -> None:
+    assert [one.support for one in _shown()] == ["supports the claim"]

@@ -1,0 +1,98 @@
+"""A claim of two findings has words of its paper for both, each cut from what was shown of it."""
+
+from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
+from assayer.citing.evidence import Evidence, Quoted, ShownPlace
+from assayer.citing.further_quotes import MOST_FURTHER
+from assayer.citing.labels import labelled
+from assayer.models import PaperId, Point
+
+A, B = PaperId("a"), PaperId("b")
+PAPERS = labelled([A, B])
+HALVED = "rehearsal halved forgetting on all five streams of text"
+COST = "Each replayed batch adds 38 percent of training time on one accelerator"
+IMAGES = "Adapters with fewer parameters kept the accuracy of image classifiers"
+DENIED = "We found no evidence that replay of synthetic samples improves dialogue agents"
+TEXT = f"We study streams. In our experiments {HALVED}. {COST}. {IMAGES}. {DENIED}. It remains to be seen."
+SHOWN = {
+    A: Evidence(
+        label="P1",
+        paper_id=A,
+        title="Adapters with fewer parameters keep the accuracy of image classifiers",
+        year=2023,
+        text=TEXT,
+        places=(ShownPlace(start=0, name="abstract"),),
+    )
+}
+BOTH = "Rehearsal halved forgetting on streams, at 38 percent more training time [P1]."
+
+
+def given(words: str = HALVED, side: Side = "for", statement: str = "Rehearsal halved forgetting.") -> GivenQuote:
+    quoted = Quoted(words=words, state="verified", place="abstract")
+    return GivenQuote(paper=A, side=side, statement=statement, quoted=quoted)
+
+
+def further_of(point: Point) -> list[tuple[str, str | None]]:
+    return [(one.quote, one.place) for one in point.citations[0].further]
+
+
+def test_the_sentence_that_has_the_second_finding_is_added_as_it_stands_with_its_place() -> None:
+    made = quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
+    assert made.citations[0].quote == HALVED
+    assert further_of(made) == [(COST, "abstract")]
+
+
+def test_a_claim_that_its_quote_carries_gets_no_other() -> None:
+    claim = "Rehearsal halved forgetting on five streams of text [P1]."
+    assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
+
+
+def test_what_was_given_for_the_same_side_comes_before_other_sentences() -> None:
+    other = "replayed batches cost 38 percent of the training time"
+    found = [given(), given(other, statement="It costs time.")]
+    assert further_of(quoted_point("support", BOTH, PAPERS, found, shown=SHOWN)) == [(other, "abstract")]
+
+
+def test_what_was_given_for_the_other_side_is_not_lent() -> None:
+    other = "replayed batches cost 38 percent of the training time"
+    found = [given(), given(other, side="against", statement="It costs time.")]
+    assert further_of(quoted_point("support", BOTH, PAPERS, found)) == []
+
+
+def test_words_from_under_a_negation_are_only_added_with_it() -> None:
+    claim = "Rehearsal halved forgetting, and replay of synthetic samples improves dialogue agents [P1]."
+    assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == [(DENIED, "abstract")]
+
+
+def test_a_sentence_that_is_the_title_is_not_added() -> None:
+    only = {A: SHOWN[A].model_copy(update={"text": f"In our experiments {HALVED}. {SHOWN[A].title}."})}
+    claim = "Rehearsal halved forgetting, and adapters with fewer parameters keep the accuracy of classifiers [P1]."
+    assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=only)) == []
+
+
+def test_only_the_sentences_that_cite_the_paper_are_looked_at() -> None:
+    claim = f"Rehearsal halved forgetting on streams [P1]. {IMAGES} [P2]."
+    assert further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
+
+
+def test_a_citation_without_a_verified_quote_gets_none() -> None:
+    lost = GivenQuote(
+        paper=A, side="for", statement="It costs.", quoted=Quoted(words="it costs nothing", state="not_found")
+    )
+    assert further_of(quoted_point("support", BOTH, PAPERS, [lost], shown=SHOWN)) == []
+    assert further_of(quoted_point("support", BOTH, PAPERS, [], shown=SHOWN)) == []
+
+
+def test_no_more_than_two_are_added_each_bringing_words_that_none_before_it_has() -> None:
+    claim = (
+        "Rehearsal halved forgetting at 38 percent more training time of an accelerator, adapters with fewer "
+        "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
+    )
+    found = further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN))
+    assert len(found) == MOST_FURTHER
+    assert len(set(found)) == MOST_FURTHER
+
+
+def test_a_summary_inherits_further_quotes_of_the_points_that_it_sums_up() -> None:
+    said = quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
+    summed_up = quoted_point("strength", BOTH, PAPERS, given_by_points([said]))
+    assert further_of(summed_up) == [(COST, "abstract")]
