@@ -101,10 +101,21 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
                 for parameter in operation.get("parameters", ()):
                     if parameter["in"] == "header":
                         _as_one_text(parameter)
+                _name_choice_of_bodies(operation, schemas)
                 operation["summary"] = operation["description"].partition(".")[0]
                 operation["responses"] = dict(_with_shared_responses(operation["responses"], shared))
         application.openapi_schema = document
     return application.openapi_schema
+
+
+def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """A body that is one of several is a schema of its own: generators of clients know none without a name."""
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        if "oneOf" in media["schema"]:
+            words = operation["operationId"].replace("-", "_").split("_")
+            name = "".join(word.capitalize() for word in words) + "Choice"
+            schemas[name] = media["schema"] | {"title": name}
+            media["schema"] = {"$ref": f"#/components/schemas/{name}"}
 
 
 def _as_one_text(header: dict[str, Any]) -> None:

@@ -1,11 +1,14 @@
-"""What others' tools make of the OpenAPI document: a validator, and a generator of models.
+"""What others' tools make of the OpenAPI document: a validator, a generator of models, a generator of clients.
 
-A second generator, openapi-python-client 0.29, cannot be installed beside the typer that the program uses; what it
-leaves out operations for is tested here by itself.
+What the client does with a service that answers: tests/contract/api/test_generated_client.py. A third generator,
+openapi-python-client 0.29, cannot be installed beside the typer that the program uses; what it leaves out operations
+for is tested here by itself.
 """
 
+import ast
 import json
 import runpy
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ import pytest
 from datamodel_code_generator import InputFileType, generate
 from datamodel_code_generator.enums import DataModelType
 from datamodel_code_generator.format import Formatter
+from openapi_python_generator.common import Formatter as Unformatted
+from openapi_python_generator.generate_data import generate_data
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel, ValidationError
 
@@ -57,6 +62,18 @@ def test_generated_bodies_say_what_is_meant(models: dict[str, Any]) -> None:
     assert change.model_validate({}).model_dump(exclude_unset=True) == {}
     with pytest.raises(ValidationError):
         models["OverrideBody"].model_validate({"score": 6, "reason": "because"})
+
+
+def test_a_client_is_generated_with_a_function_for_every_operation(document: dict[str, Any], tmp_path: Path) -> None:
+    generate_data(PUBLISHED, tmp_path / "client", formatter=Unformatted.NONE)
+    services = [ast.parse(file.read_text("utf-8")) for file in (tmp_path / "client" / "services").glob("*_service.py")]
+    bodies = [node for service in services for node in service.body]
+    made = Counter(type(node) for node in bodies if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    operations = sum(len(methods) for methods in document["paths"].values())
+    assert operations > 100
+    assert made == {ast.FunctionDef: operations, ast.AsyncFunctionDef: operations}
+    functions = {node.name for node in bodies if isinstance(node, ast.FunctionDef)}
+    assert {"evaluations_ask", "comparisons_ask", "members_mails"} <= functions
 
 
 def test_no_header_is_a_list_for_which_generators_leave_operations_out(document: dict[str, Any]) -> None:
