@@ -148,9 +148,11 @@ async def plots(
 ) -> Response:
     call = await _find(services, who.tenant, id)
     complete = await services.figures.fill(who.tenant, call.id, words=True)
-    series = await services.series.of_call(who.tenant, call.id)
-    words = await services.series.words(who.tenant, call.id)
-    ranks = await services.series.ranks(who.tenant, call.id, ranking) if ranking else None
+    series, words, ranks = await asyncio.gather(
+        services.series.of_call(who.tenant, call.id),
+        services.series.words(who.tenant, call.id),
+        services.series.ranks(who.tenant, call.id, ranking),
+    )
     return page_response(
         "plots.html",
         request,
@@ -165,7 +167,7 @@ async def plots(
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
         complete=complete,
-        curve=rank_curve(ranks) if ranks else None,
+        curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
         rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),

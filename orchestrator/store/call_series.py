@@ -27,7 +27,7 @@ _COLUMNS = f"""{PROPOSALS}
 """  # noqa: S608 - put together from constants
 _WORDS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
-           coalesce(array_agg(figures ->> 'words'), '{{}}') AS words
+           coalesce(jsonb_agg(coalesce(nullif(figures -> 'words', 'null'), '[]')), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
 _RANKS = f"""{PROPOSALS}, ranks AS MATERIALIZED (
@@ -104,7 +104,7 @@ class PgCallSeries:
         row = await self._database.fetch_one(_WORDS, tenant, batch, "")
         if row is None:
             raise AssertionError("an aggregate without groups has one row")
-        return WordSeries(row["runs"], row["fits"], [json.loads(one) if one else () for one in row["words"]])
+        return WordSeries(row["runs"], row["fits"], json.loads(row["words"]))
 
     async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
         """Empty where the ranking holds none of them, or there is no such ranking."""

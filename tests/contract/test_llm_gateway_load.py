@@ -49,6 +49,21 @@ async def test_small_maximum_is_kept_from_the_start() -> None:
         assert (llm.peak, admission.peak) == (2, 2)
 
 
+async def test_waiting_until_a_model_may_be_asked_is_recorded_for_the_timeline_and_answering_is_not() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.seconds = 0.3
+        settings = the_settings(llm, concurrency={"max": 1})
+        transport = EndpointTransport(settings, SystemClock(), own_admission(settings, SystemClock()))
+        async with a_gateway(llm, transport=transport) as gateway:
+            alone, crowded = a_run(), a_run()
+            await gateway.run(WEIGHING, a_question("first"), alone)
+            await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), crowded) for n in range(3)))
+    assert [one for one in alone.activities.spans() if (one.end - one.start).total_seconds() > 0.25] == []
+    waited = crowded.activities.spans()
+    assert {one.what for one in waited} == {"permits"}
+    assert sum((one.end - one.start).total_seconds() for one in waited) >= 0.5
+
+
 async def test_endpoint_with_a_cap_is_not_driven_against_it_and_everything_is_answered() -> None:
     answers = InMemoryAnswerStore()
 

@@ -1,6 +1,7 @@
 """What one evaluation may see of the literature."""
 
 import datetime as dt
+from dataclasses import replace
 
 from assayer.ideas.parsing import parse_idea
 from assayer.literature.library import Library
@@ -26,6 +27,20 @@ def _paper(
     return Paper(id=PaperId(key), title=title, abstract=abstract, publication_date=published, source="corpus")
 
 
+class _Ticking:
+    """A second passes between any two looks."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def now(self) -> dt.datetime:
+        self._looks += 1
+        return dt.datetime(2026, 1, 2, tzinfo=dt.UTC) + dt.timedelta(seconds=self._looks)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
 class LeakyCorpus(MemoryCorpus):
     """A source that forgets about the cutoff."""
 
@@ -45,6 +60,17 @@ async def test_papers_after_the_cutoff_and_undated_ones_are_kept_out_even_if_the
     assert [hit.paper.id for hit in hits] == ["on-the-day"]
     (dropped,) = run.journal.dropped()
     assert (dropped.what, dropped.count) == ("paper", 2)
+
+
+async def test_searches_and_full_texts_are_on_record_for_the_timeline() -> None:
+    run = replace(a_run(), clock=_Ticking())
+    library = Library(MemoryCorpus([_paper("a", None)], HashingEmbedder()), NoFullTexts(), run, IDEA)
+    await library.search(["quotes"], 10)
+    await library.full_texts([_paper("a", None)])
+    assert [(one.what, (one.end - one.start).total_seconds()) for one in run.activities.spans()] == [
+        ("searching", 1.0),
+        ("full_texts", 1.0),
+    ]
 
 
 async def test_without_a_cutoff_undated_papers_count() -> None:
