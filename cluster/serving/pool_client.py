@@ -43,6 +43,11 @@ class PoolClient(Generic[T]):
     _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
     """By name; made once each."""
 
+    def __post_init__(self) -> None:
+        """Ray asks the head when a handle is first used, and holds the event loop meanwhile: 40 s where the head is
+        away. While this process starts it is there."""
+        self._method(Replica.urgently.__name__)
+
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """For what may be done twice. Raises what the method raises, and PartUnavailable."""
         retrying = AsyncRetrying(

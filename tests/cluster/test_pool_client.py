@@ -28,8 +28,10 @@ class LosingHandle:
 
     def __init__(self, *errors: Exception) -> None:
         self._errors = list(errors)
+        self.asked_for: list[str] = []
 
     def options(self, method_name: str) -> "LosingHandle":
+        self.asked_for.append(method_name)
         return self
 
     async def remote(self, text: str) -> str:
@@ -57,3 +59,9 @@ async def test_answer_that_went_with_a_node_is_asked_for_again(error: Exception)
     assert await LosingHandle(error).client(5.0).ask(Specimen.echo, "still here") == "still here"
     with pytest.raises(ReplicaLost, match=f"index.*{type(error).__name__}"):
         await LosingHandle(error).client(5.0).once(Specimen.echo, "still here")
+
+
+def test_handle_is_made_ready_when_its_process_starts_as_the_first_call_may_come_when_no_head_is_there() -> None:
+    handle = LosingHandle()
+    handle.client(5.0)
+    assert handle.asked_for, "Ray asks the head when a handle is first used, and holds the event loop for 40 s"
