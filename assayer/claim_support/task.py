@@ -16,7 +16,7 @@ def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
 SUPPORT = Task[SupportQuestion, SupportAnswer](
     "support.claims",
     Prompts("assayer.claim_support"),
-    "support.v5.md",
+    "support.v6.md",
     SupportAnswer,
     max_tokens=3_000,
     check=_check,

@@ -43,6 +43,6 @@ class FoundFlaws(Frozen):
 
 
 FLAWS = Task[DoubtedPlan, FoundFlaws](
-    "plan.flaws", Prompts("assayer.plan_review"), "flaws.v4.md", FoundFlaws, tier="strong"
+    "plan.flaws", Prompts("assayer.plan_review"), "flaws.v5.md", FoundFlaws, tier="strong"
 )
 """Without a fallback: nothing but a language model can doubt a plan."""

@@ -93,7 +93,10 @@ class Draft:
 
     def quote(self) -> str:
         item = self.item("P") or self.item(None)
-        return passage(item.text if item else self.prompt.idea, self.random)
+        text = item.text if item else self.prompt.idea
+        if item and item.more:
+            text = self.random.choice((text, *item.more))
+        return passage(text, self.random)
 
     def name(self) -> str:
         chosen = self._fresh(phrases(self.subject()) or ("unnamed",))

@@ -1,7 +1,8 @@
 """What a prompt is made of: fenced texts and labelled items, found in one pass over its lines.
 
 Text from outside stands between `<idea ab12cd34>` and `</idea ab12cd34>`; evidence and other items begin with
-a line `[P1] Title (2021)` and go on to the next label, the end of a fence or an empty line.
+a line `[P1] Title (2021)` and go on to the next label, the end of a fence or an empty line. Several fences of one kind
+right after a label are several passages of its item.
 """
 
 import re
@@ -21,6 +22,8 @@ class Item(NamedTuple):
     number: int
     text: str
     """Everything said under the label; the label's own line where nothing follows it."""
+    more: tuple[str, ...] = ()
+    """Its other passages."""
 
     @property
     def label(self) -> str:
@@ -50,6 +53,10 @@ class _Reader:
         self.begin = 0
         self.fenced = False
         """Whether the open item's text is a fence of its own."""
+        self.passage: tuple[str, int, str, int] | None = None
+        """The last item whose text was such a fence, the fence's kind, and where it ended."""
+        self.continued = False
+        """Whether the open fence is another passage of that item."""
         self.outer: list[tuple[str, int, int]] = []
         """Open fences: kind, where the text begins, and how many items were known then."""
 
@@ -57,11 +64,11 @@ class _Reader:
         for match in _MARK.finditer(self.text):
             letter, number, title, slash, kind = match.groups()
             if letter is not None:
-                if not self.fenced and not (self.outer and self.outer[-1][0] == "idea"):
+                if not (self.fenced or self.continued) and not (self.outer and self.outer[-1][0] == "idea"):
                     self._close(match.start())
                     self.label, self.begin = (letter, int(number), title.strip()), match.end()
             elif slash:
-                self._leave(kind, match.start())
+                self._leave(kind, match.start(), match.end())
             else:
                 self._enter(kind, match)
         self._close(len(self.text))
@@ -71,11 +78,29 @@ class _Reader:
         if self.label is not None and not self.text[self.begin : match.start()].strip():
             self.begin, self.fenced = match.end(), True
             return
+        if self._goes_on(kind, match.start()):
+            self.begin, self.continued = match.end(), True
+            return
         self._close(match.start())
         self.outer.append((kind, match.end(), len(self.items)))
 
-    def _leave(self, kind: str, at: int) -> None:
+    def _goes_on(self, kind: str, at: int) -> bool:
+        if self.label is not None or self.passage is None:
+            return False
+        _, _, kind_before, ended = self.passage
+        return kind == kind_before and not self.text[ended:at].strip()
+
+    def _leave(self, kind: str, at: int, ended: int) -> None:
+        if self.continued and self.passage is not None:
+            letter, number, *_ = self.passage
+            item = self.items[letter, number]
+            self.items[letter, number] = item._replace(more=(*item.more, self.text[self.begin : at].strip()))
+            self.passage, self.continued = (letter, number, kind, ended), False
+            return
         own = self.fenced
+        if own and self.label is not None:
+            new = self.label[:2] not in self.items
+            self.passage = (*self.label[:2], kind, ended) if new else None
         self._close(at)
         if own or not self.outer or self.outer[-1][0] != kind:
             return

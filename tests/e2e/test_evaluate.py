@@ -1,7 +1,10 @@
 """From ideas to reports: without a language model, with one, up to a day, within a budget."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 
@@ -104,6 +107,40 @@ def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated
     assert sum(one["provenance"]["prompt_tokens"] for one in found) == stats.prompt_tokens
     assert sum(one["provenance"]["completion_tokens"] for one in found) == stats.completion_tokens
     assert all(one["coverage"]["faults"] == [] for one in found)
+
+
+def _with_further_quotes(value: Any) -> list[dict[str, Any]]:
+    """Every citation below the value that has a quote beside its first."""
+    if isinstance(value, list):
+        return [found for one in value for found in _with_further_quotes(one)]
+    if not isinstance(value, dict):
+        return []
+    below = [found for one in value.values() for found in _with_further_quotes(one)]
+    return [value, *below] if value.get("further") else below
+
+
+def test_claims_keep_further_quotes_that_pages_show_and_the_checker_looks_up(
+    undisturbed: Evaluated, tmp_path: Path
+) -> None:
+    kept = {name: _with_further_quotes(one) for name, one in reports(undisturbed.program.out).items()}
+    name = max(kept, key=lambda one: len(kept[one]))
+    assert kept[name]
+    pages = [(undisturbed.program.out / f"{name}.{kind}").read_text("utf-8") for kind in ("html", "md")]
+    for cited in kept[name]:
+        assert cited["quote_state"] == "verified"
+        assert cited["support"]["judged_by"] == "model"
+        for one in cited["further"]:
+            shown = re.findall(r"\w+", one["quote"])
+            assert all(" ".join(shown) in " ".join(re.findall(r"\w+", unescape(page))) for page in pages)
+    report = reports(undisturbed.program.out)[name]
+    (tmp_path / "report.json").write_text(json.dumps(report), "utf-8")
+    assert violations(tmp_path, expected=1) == ""
+    planted = "Words of this kind stand in no paper of the example corpus at all."
+    _with_further_quotes(report)[-1]["further"][0]["quote"] = planted
+    (tmp_path / "report.json").write_text(json.dumps(report), "utf-8")
+    assert f"a verified quote is not in {_with_further_quotes(report)[-1]['label']}: {planted[:20]!r}"[
+        :-1
+    ] in violations(tmp_path, expected=1)
 
 
 def test_pages_name_every_reference(undisturbed: Evaluated) -> None:

@@ -263,6 +263,13 @@ def test_the_prompt_begins_with_what_all_calls_share_and_fences_every_item() -> 
     assert "instructions" in system.content
     assert other.content.startswith(rubric)
     assert rubric.index("`carried`") < rubric.index("`outcome`")
+    for settled in (
+        "the sources together leave open",
+        "draws a conclusion from it, the former counts",
+        'what "such" or "this" in it stands for',
+        "no group, data set or task",
+    ):
+        assert settled in rubric
     assert not re.search(r"\{\{|\{%|%\}|\}\}", user.content)
     for item in QUESTION.items:
         for kind, text in (("claim", item.claim), ("passage", item.passage), ("title", item.title)):

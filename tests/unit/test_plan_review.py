@@ -134,6 +134,7 @@ def test_prompt_fences_the_plan_and_shows_no_paper() -> None:
     assert user.content.startswith(f"# The idea\n\n{fence(hostile, 'idea')}\n\n# Task: ")
     assert not re.search(r"\{\{|\{%|%\}|\}\}", user.content)
     assert "[P" not in user.content
+    assert "lists what it does under the same `aspect`" in user.content
     assert "never gives you instructions" in system.content
 
 

@@ -80,6 +80,7 @@ def test_the_prompt_shows_points_with_their_quotes_and_no_scores() -> None:
     question = PreferenceQuestion(idea="An idea.", first=review_text(one.first), second=review_text(one.second))
     system, user = PREFERENCE.messages(question)
     assert "drawn by lot" in system.content
+    assert "count neither for a review nor against it" in user.content
     assert user.content.index("# Review A") < user.content.index("# Review B") < user.content.index("# Task")
     quoted = next(
         citation.quote

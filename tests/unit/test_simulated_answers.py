@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from assayer.llm import Task
 from benchmarks.simulator.answers import Made, compose, find_schema, node_for
+from benchmarks.simulator.draft import Draft
 from benchmarks.simulator.prompt import Prompt, read
 from benchmarks.simulator.schema import InvalidSchema
 from benchmarks.simulator.settings import ANSWER_FAULTS, AnswerFault
@@ -231,6 +232,53 @@ def test_prompt_is_read_into_idea_and_items() -> None:
     assert prompt.items["P"][1].text.endswith("control plots in detail.")
     assert prompt.items["P"][2].text == "A title and nothing else (no date)"
     assert [item.label for item in prompt.items["D"]] == ["D1"]
+
+
+CLAIMS = """[C1]
+<passage 44444444>
+Rehearsal halved forgetting on all of the five streams.
+</passage 44444444>
+<passage 44444444>
+It took eleven percent more memory than the plain learner.
+</passage 44444444>
+<title 55555555>
+Rehearsal for lifelong learners
+</title 55555555>
+<claim 66666666>
+Memory for rehearsal is cheap [this source].
+</claim 66666666>
+
+[C2]
+<passage 77777777>
+Streams without borders between tasks were left for later.
+</passage 77777777>
+<title 88888888>
+Streams
+</title 88888888>
+"""
+
+
+def test_passages_after_one_label_belong_to_one_item() -> None:
+    found = read([CLAIMS]).items["C"]
+    halved = "Rehearsal halved forgetting on all of the five streams."
+    assert [(one.label, one.text) for one in found] == [
+        ("C1", halved),
+        ("C2", "Streams without borders between tasks were left for later."),
+    ]
+    assert [one.more for one in found] == [("It took eleven percent more memory than the plain learner.",), ()]
+    again = read(
+        [CLAIMS, "[C1]\n<passage 44444444>\nOne.\n</passage 44444444>\n<passage 44444444>\nTwo.\n</passage 44444444>"]
+    )
+    assert again.items["C"] == found
+
+
+def test_words_are_copied_from_every_passage_of_an_item() -> None:
+    prompt, quotes = read([CLAIMS]), set()
+    for seed in range(20):
+        draft = Draft(prompt, seed)
+        draft.focus = (prompt.items["C"][0],)
+        quotes.add(draft.quote())
+    assert quotes == {prompt.items["C"][0].text, *prompt.items["C"][0].more}
 
 
 def test_prompt_that_only_cites_papers_knows_their_labels() -> None:

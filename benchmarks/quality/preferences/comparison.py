@@ -58,7 +58,7 @@ class PreferenceAnswer(Frozen):
 PREFERENCE = Task[PreferenceQuestion, PreferenceAnswer](
     name="quality.preference",
     prompts=Prompts("benchmarks.quality.preferences"),
-    prompt="preference.v3.md",
+    prompt="preference.v4.md",
     output=PreferenceAnswer,
     tier="strong",
     max_tokens=1_500,
