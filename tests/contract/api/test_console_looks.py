@@ -78,6 +78,7 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
         Place("/console/members", "/console/members", "members"),
         Place(who, member, "member"),
         Place(f"{who}/remove", f"{member}/remove", "member-remove"),
+        Place("/console/account", "/console/account", "account"),
         Place("/console/audit-log", "/console/audit-log", "audit-log"),
         Place("/console/audit-log/check", "/console/audit-log/check", "audit-log-check"),
     ]
