@@ -16,7 +16,7 @@ from assayer.text.content_words import content_words
 
 __all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "FoundSupport", "check_claims", "support_found", "support_of"]
 
-CLAIMS_PER_CALL = 10
+CLAIMS_PER_CALL = 12
 _MOST_MISSING_CHARS = 300
 _LEAST_CARRIED = 3
 """Words of content that an outcome has to rest on."""

