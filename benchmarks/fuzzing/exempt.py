@@ -59,6 +59,8 @@ EXEMPT: Mapping[str, str] = {
     "cluster.cli.list": _COMMAND,
     "cluster.cli.mcp.mcp": _COMMAND,
     "cluster.cli.options": _COMMAND,
+    "cluster.cli.fetched_names": "reads a table of our own and takes names that display_name has cut; "
+    "tests/unit/test_fetched_names.py tries any",
     "cluster.cli.output.distinct_names": "takes what safe_name has made",
     "cluster.cli.paper": _COMMAND,
     "cluster.cli.propose": _COMMAND,
@@ -109,6 +111,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.jobs.state_machine": _NAME_OF_OURS,
     "orchestrator.store.database_errors": _NAME_OF_OURS,
     "orchestrator.store.job_sql": "takes names of columns",
+    "orchestrator.mail.wording": "takes an address of 254 characters; tests/unit/test_mail_wording.py tries any",
     "orchestrator.store.json_columns.from_json_text": "reads what the store has written",
     "orchestrator.store.migrator": _NAME_OF_OURS,
     "orchestrator.store.notifications": _ONE_ID,
