@@ -16,7 +16,6 @@ _OF_MODELS = (
 
 EXEMPT: Mapping[str, str] = {
     "assayer.citing.labels.each_once": "takes labels that the task allows",
-    "assayer.claim_support.checking.support_found": _ASKS_MODEL,
     "assayer.claim_support.overlap.closeness": _EMBEDDED,
     "assayer.ideas.records.holds_idea": "looks for a key in a dict",
     "assayer.methods.debate.composition.composition": _NAME_OF_OURS,
@@ -106,6 +105,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.api.routes.printed": "takes a PDF that the program has set",
     "orchestrator.api.routes.rankings": _ONE_ID,
     "orchestrator.batches.rows.row_name": "takes the name that display_name has cut",
+    "orchestrator.console.proposal_fields.fields_of": "takes words that frequent_words has cut, a dozen a report",
     "orchestrator.console.scripted_page.page_response": _NAME_OF_OURS,
     "orchestrator.jobs.retry_policy": _NAME_OF_OURS,
     "orchestrator.jobs.state_machine": _NAME_OF_OURS,
