@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -64,10 +65,10 @@ def test_no_two_share_a_file_on_any_file_system(sources: list[str]) -> None:
 
 
 @given(st.lists(st.sampled_from(["A-1.pdf", "A-2.pdf", "a-1.txt", "", "x (1)"]), max_size=12), st.randoms())
-def test_a_name_does_not_depend_on_the_order_in_which_proposals_are_listed(sources: list[str], random: object) -> None:
+def test_a_name_does_not_depend_on_the_order_in_which_proposals_are_listed(sources: list[str], random: Random) -> None:
     proposals = [NamedProposal(f"ev_{row}", row, source) for row, source in enumerate(sources, 1)]
     shuffled = list(proposals)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert report_names(proposals) == report_names(shuffled)
 
 
