@@ -14,11 +14,12 @@ from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
-from orchestrator.api.problems import HttpProblem
+from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
-from orchestrator.jobs.models import Priority
+from orchestrator.jobs.models import BatchId, Priority, TenantId
+from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings
 from orchestrator.store import (
     NotificationListener,
@@ -139,6 +140,13 @@ class Services:
     """Whether jobs may wait for batches of the language model's endpoint."""
     personas: int | None = None
     """From which InnoEval's boards are drawn: no board is larger. None: the API does not know, evaluations do."""
+
+    async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
+        """Raises HttpProblem (404)."""
+        found = await self.jobs.batch(tenant, BatchId(id))
+        if found is None:
+            raise not_found("batch", id)
+        return found
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:
         return judged_blind(said, self.blind, several=several)
