@@ -22,6 +22,7 @@ from orchestrator.console.proposal_fields import coverage_by_field, runs_of_fiel
 from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
+from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
 from orchestrator.store.call_tables import OUTCOMES, PAGE, TableView
 
 __all__ = ["router"]
@@ -147,10 +148,11 @@ async def plots(
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
     complete = await services.figures.fill(who.tenant, call.id, words=True)
-    series, words, ranks = await asyncio.gather(
+    series, words, ranks, given = await asyncio.gather(
         services.series.of_call(who.tenant, call.id),
         services.series.words(who.tenant, call.id),
         services.series.ranks(who.tenant, call.id, ranking),
+        _first_opinions(services, who, call),
     )
     return page_response(
         "plots.html",
@@ -165,6 +167,8 @@ async def plots(
         times=over_time(series.ended, series.seconds),
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
+        among_people=None if given is None else await asyncio.to_thread(among_people, given),
+        with_machine=None if given is None else await asyncio.to_thread(with_machine, given),
         complete=complete,
         curve=rank_curve(ranks),
         ranks=ranks,
@@ -232,6 +236,11 @@ async def save_view(
         raise HttpProblem("invalid-request", "That is no view of a table.") from None
     await services.tables.save_view(who.tenant, name, query)
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
+
+
+async def _first_opinions(services: Services, who: SignedIn, call: BatchStatus) -> FirstOpinions | None:
+    """None for whoever may not see what people think."""
+    return await services.opinions.first(who.tenant, call.id) if who.may("see the panel") else None
 
 
 def _summary(services: Services, call: BatchStatus) -> BatchSummary:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
 from orchestrator.store.assignments import hold_call_open
 from orchestrator.store.audit_log import PgAuditLog
@@ -35,6 +36,17 @@ _OF = """
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3)
       AND ($4::text IS NULL OR opinions.member = $4)
     ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
+"""
+# One row of arrays, as for other plots.
+_FIRST = """
+    SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
+           coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(machine), '{}') AS machine
+    FROM (
+        SELECT member, evaluation, blind_score, report_figures.score AS machine
+        FROM opinions JOIN jobs ON jobs.id = evaluation
+        LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        WHERE tenant = $1 AND batch = $2 ORDER BY evaluation, member
+    ) AS given
 """
 _JUDGE = """
     INSERT INTO point_judgements (evaluation, member, point, agrees, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -101,6 +113,13 @@ class PgOpinions:
         member: MemberId | None = None,
     ) -> list[Opinion]:
         return [Opinion(**dict(row)) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+
+    async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
+        """Of a call, with the machine's scores, as far as figures of its reports are there."""
+        row = await self._database.fetch_one(_FIRST, tenant, batch)
+        if row is None:
+            raise AssertionError("an aggregate without groups has one row")
+        return FirstOpinions(**dict(row))
 
     async def judge(
         self,

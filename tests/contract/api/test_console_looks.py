@@ -13,6 +13,7 @@ from tests.chromium import launch_options
 from tests.contract.api.browsing import LOOKS, look_over
 from tests.contract.api.people import Person, asking, person
 from tests.contract.api.service import Service, served
+from tests.contract.api.test_agreement_plot import reviewed_call
 from tests.contract.api.test_console_fields import call_of_two_fields
 from tests.contract.api.test_console_rankings import ended_call
 from tests.contract.api.test_console_tables import call_with_reports
@@ -43,6 +44,7 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
     fields = await call_of_two_fields(service)
     mixed = await call_with_reports(service)
     ended = await ended_call(service)
+    reviewed, *_ = await reviewed_call(service, others=1)
     async with asking(service, owner) as asks:
         ranking = (await asks.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
         await finish(service)
@@ -63,6 +65,7 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
         Place(call, f"{of_ended}?ranking={ranking}&sort=rank", "table-by-rank"),
         Place(f"{call}/plots", f"/console/calls/{fields}/plots", "plots-by-field"),
         Place(f"{call}/plots", f"{of_ended}/plots?ranking={ranking}", "plots-of-ranks"),
+        Place(f"{call}/plots", f"/console/calls/{reviewed}/plots", "plots-of-agreement"),
         Place(f"{call}/cancel", f"/console/calls/{mixed}/cancel", "cancel"),
         Place(f"{call}/assignments", f"{of_ended}/assignments", "assignments"),
         Place(f"{call}/panel", f"{of_ended}/panel", "panel"),

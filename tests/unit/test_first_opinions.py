@@ -1,0 +1,121 @@
+"""First opinions beside each other and beside the machine's scores: counted by hand, and by a second way."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from assayer.models import Absent
+from orchestrator.reviewing.agreement import SCALE, SameOrder, pair_agreements, same_order
+from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
+
+_SCORE = st.integers(1, 5)
+
+
+def opinions(*rows: tuple[str, str, int, float | None]) -> FirstOpinions:
+    members, proposals, scores, machine = (list(column) for column in zip(*rows, strict=True)) if rows else ([],) * 4
+    return FirstOpinions(members, proposals, scores, machine)
+
+
+def two_reviewers(first: list[int], second: list[int], machine: list[float | None] | None = None) -> FirstOpinions:
+    figures = machine or [None] * len(first)
+    return opinions(
+        *(("ada", f"p{n}", score, figures[n]) for n, score in enumerate(first)),
+        *(("ben", f"p{n}", score, figures[n]) for n, score in enumerate(second)),
+    )
+
+
+def test_pairs_of_first_opinions_are_counted_by_how_far_apart_they_lie() -> None:
+    found = among_people(two_reviewers([1, 2, 3, 4, 5, 3], [1, 2, 4, 2, 5, 3]))
+    assert not isinstance(found, Absent)
+    assert (found.pairs, found.proposals, found.reviewers, found.kappa_pairs) == (6, 6, 2, 1)
+    assert [one.pairs for one in found.distances] == [4, 1, 1, 0, 0]
+    assert found.seen == pytest.approx((4 / 6, 5 / 6))
+    shares = [2 / 12, 3 / 12, 3 / 12, 2 / 12, 2 / 12]
+    assert found.chance.same == pytest.approx(sum(one * one for one in shares))
+    assert sum(one.by_chance for one in found.distances) == pytest.approx(6)
+    assert found.most_frequent in (2, 3)
+    assert found.constant == pytest.approx((3 / 12, {2: 8 / 12, 3: 8 / 12}[found.most_frequent]))
+
+
+def test_a_third_opinion_of_a_proposal_counts_with_each_of_the_others() -> None:
+    rows = [(who, f"p{n}", score, None) for n in range(5) for who, score in (("ada", 1), ("ben", 3), ("eve", 5))]
+    found = among_people(opinions(*rows, ("ada", "alone", 1, None)))
+    assert not isinstance(found, Absent)
+    assert (found.pairs, found.proposals) == (15, 5)
+    assert [one.pairs for one in found.distances] == [0, 0, 10, 0, 5]
+
+
+def test_where_everybody_says_the_same_agreement_is_full_and_so_is_chance() -> None:
+    found = among_people(two_reviewers([3] * 6, [3] * 6))
+    assert not isinstance(found, Absent)
+    assert found.seen == found.chance == found.constant == (1.0, 1.0)
+    assert isinstance(found.kappa, Absent)
+    assert isinstance(found.order, Absent)
+    assert "differently" in found.order.reason
+
+
+@pytest.mark.parametrize(
+    ("given_opinions", "words"),
+    [
+        (opinions(), "Nobody has given a first opinion yet."),
+        (two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]), "Not enough opinions. Only 4 proposals have two first opinions"),
+        (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough opinions. No proposal has two"),
+    ],
+)
+def test_too_few_opinions_are_no_agreement_and_the_reason_is_given(given_opinions: FirstOpinions, words: str) -> None:
+    found = among_people(given_opinions)
+    assert isinstance(found, Absent)
+    assert found.reason.startswith(words)
+
+
+def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_named() -> None:
+    given_opinions = opinions(
+        ("ada", "a", 1, 0.0), ("ada", "b", 2, 0.35), ("ada", "c", 5, 1.0), ("ada", "d", 5, 0.7), ("ada", "e", 3, None),
+        ("ben", "a", 2, 0.0),
+    )  # fmt: skip
+    found = with_machine(given_opinions)
+    assert not isinstance(found, Absent)
+    assert (found.opinions, found.proposals, found.unscored) == (5, 4, 1)
+    bins = {(one.low, one.high): one.opinions for one in found.bins if sum(one.opinions)}
+    assert bins == {
+        (90, 100): (0, 0, 0, 0, 1), (70, 80): (0, 0, 0, 0, 1), (30, 40): (0, 1, 0, 0, 0), (0, 10): (1, 1, 0, 0, 0)
+    }  # fmt: skip
+    assert found.middles == (0.0, 0.175, None, None, 0.85)
+    assert found.order == SameOrder(5, 5.0)  # of ada's; ben compared nothing
+
+
+@pytest.mark.parametrize("machine", [None, 0.5])
+def test_machine_without_scores_is_not_compared_and_one_that_scores_all_alike_keeps_half(machine: float | None) -> None:
+    found = with_machine(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
+    if machine is None:
+        assert isinstance(found, Absent)
+        assert found.reason.startswith("Not enough opinions. No first opinion is of a proposal that has a score")
+    else:
+        assert not isinstance(found, Absent)
+        assert isinstance(found.order, SameOrder)
+        assert found.order.kept == found.order.pairs / 2
+
+
+@given(st.lists(st.tuples(_SCORE, st.floats(0, 1)), max_size=25))
+def test_kept_order_is_what_comparing_each_two_gives(figures: list[tuple[int, float]]) -> None:
+    pairs, kept = 0, 0.0
+    for (score, value), (other_score, other_value) in itertools.combinations(figures, 2):
+        if score != other_score:
+            pairs += 1
+            product = (score - other_score) * ((value > other_value) - (value < other_value))
+            kept += 1 if product > 0 else 0.5 if product == 0 else 0
+    assert same_order([score for score, _ in figures], [value for _, value in figures]) == (pairs, kept)
+
+
+@given(st.lists(st.tuples(_SCORE, _SCORE), min_size=5, max_size=40))
+def test_kappa_is_that_of_scikit_learn(scores: list[tuple[int, int]]) -> None:
+    first, second = zip(*scores, strict=True)
+    names = [f"p{n}" for n in range(len(scores))]
+    (pair,) = pair_agreements({"a": dict(zip(names, first, strict=True)), "b": dict(zip(names, second, strict=True))})
+    if len({*first, *second}) == 1:
+        assert isinstance(pair.kappa, Absent)
+    else:
+        assert pair.kappa == pytest.approx(cohen_kappa_score(first, second, labels=SCALE, weights="quadratic"))
