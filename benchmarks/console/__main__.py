@@ -61,6 +61,25 @@ _RANKED = """
             'title', subject, 'strength', 0.0, 'comparisons', 6)))), now(), now(), now()
     FROM jobs WHERE tenant = $1 AND kind = 'evaluation'
 """
+# Two of twenty reviewers for each, whose scores lie near each other.
+_REVIEWERS = """
+    INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by)
+    SELECT 'mb_' || one, $1, 'Reviewer ' || one, one || '@example.org', '', 'reviewer', 'bench'
+    FROM generate_series(0, 19) AS one
+"""
+_ASSIGNED = """
+    INSERT INTO assignments (evaluation, member, at)
+    SELECT id, 'mb_' || ("row" + place * ("row" / 20 % 19 + 1)) % 20, now() FROM jobs, generate_series(0, 1) AS place
+    WHERE tenant = $1 AND kind = 'evaluation'
+"""
+_OPINIONS = """
+    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
+    SELECT evaluation, member, given, 'As discussed.', now(), given, 'As discussed.'
+    FROM (
+        SELECT evaluation, member, least(5, greatest(1, hashtext(evaluation) % 3 + 2 + round(random()))) AS given
+        FROM assignments
+    ) AS drawn
+"""
 _REPORTS = """
     INSERT INTO evaluations (id, idea_id, method, request, report, cited)
     SELECT run_id, id, 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
@@ -132,6 +151,9 @@ async def _fill(database: Database, rows: int) -> None:
     await database.execute(_REPORTS, _TENANT)
     await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)
     await database.execute(_RANKED, _TENANT)
+    await database.execute(_REVIEWERS, _TENANT)
+    await database.execute(_ASSIGNED, _TENANT)
+    await database.execute(_OPINIONS)
     await database.execute("ANALYZE")
 
 

@@ -120,10 +120,12 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await _assign(walk, owner, call)
         first = await _review_by_hand(walk, browser, keys[0], best)
         await _opinions(walk, keys, call, first)
-        await _shortlist(walk, owner, client, call)
+        ranking = await _shortlist(walk, owner, client, call)
+        await _plots(walk, owner, call, ranking)
         await _decide(walk, owner, call, first)
         await _export(walk, client, call)
         await _erase(walk, owner)
+        await _beside_the_call(walk, owner)
         await browser.close()
 
 
@@ -221,19 +223,32 @@ async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
     walk.tell(f"{given} more first opinions")
 
 
-async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> None:
+async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
+    """The ranking's id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
     await page.get_by_label("Places").fill(str(_CUT))
     await page.get_by_label("Comparisons for each proposal").fill("4")
     await page.get_by_role("button", name="Estimate").click()
     await page.get_by_role("button", name="Start the ranking").click()
     await page.wait_for_url("**/rankings/rk_*")
-    await client.wait_for_ranking(page.url.rpartition("/")[2], seconds=3_600)
+    ranking = page.url.rpartition("/")[2]
+    await client.wait_for_ranking(ranking, seconds=3_600)
     await page.reload()
     await page.get_by_role("button", name="Cut here").wait_for()
     await walk.show(page, "shortlist")
     bands = [await one.inner_text() for one in await page.locator("section.band h2").all()]
     walk.tell(f"shortlist of {_CUT}: {'; '.join(bands)}")
+    return ranking
+
+
+async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/plots?ranking={ranking}")
+    await walk.show(page, "plots")
+    for name, heading in (("agreement", "Do people agree?"), ("agreement-with-program", "With the program’s scores")):
+        await page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
+        await walk.show(page, name)
+    orders = await page.get_by_role("region", name="Agreement of people with the program").locator("tbody").inner_text()
+    walk.tell(f"same order as a reviewer: {' · '.join(' '.join(line.split()) for line in orders.splitlines())}")
 
 
 async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
@@ -282,6 +297,12 @@ async def _erase(walk: Walk, page: Page) -> None:
     await walk.show(page, "erased")
     walk.tell("one applicant erased")
     _verify(walk, "log-after.jsonl")
+
+
+async def _beside_the_call(walk: Walk, page: Page) -> None:
+    for name in ("evaluations", "account"):
+        await page.goto(f"{walk.address}/console/{name}")
+        await walk.show(page, name)
 
 
 def main() -> None:

@@ -2,10 +2,8 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -16,29 +14,21 @@ from assayer.errors import StorageError
 from assayer.models import OPEN, Absent, FullText, Identifiers, Paper, PaperId, PreprintVersions, Section, Window
 from assayer.models.remote import VersionedText
 from benchmarks.simulator.outside.grobid import GrobidKnobs
-from benchmarks.simulator.outside.library import Entry, Library
 from benchmarks.simulator.outside.pdfs import HOSTILE
 from benchmarks.simulator.outside.process import OutsideWorld
-from benchmarks.simulator.outside.sample import SAMPLE
 from cluster.clock import SystemClock
 from tests.contract import pdf_files
+from tests.contract.full_texts_bench import GROBIDS, LIBRARY, Bench
 from tests.loopback import Outbound, loopback_only
 from tests.unit.twins import a_run
-from workers.concurrency.claims import Claims, InMemoryClaims
+from workers.concurrency.claims import InMemoryClaims
 from workers.documents import PdfLimits
-from workers.fetching import FetchingSettings
-from workers.fetching.downloader import Downloader
-from workers.full_texts import FullTextSettings, GrobidSettings, HostSettings
-from workers.full_texts.acquisition import FullTextAcquisition
-from workers.full_texts.document_store import open_document_store
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_tei import parse_tei
-from workers.full_texts.service import FullTextService, LocalFullTexts
-from workers.remote.rate_limit import InMemoryRateLimitStore, RateLimitStore
+from workers.full_texts.service import LocalFullTexts
+from workers.remote.rate_limit import InMemoryRateLimitStore
 from workers.remote.request import RequestContext
 
-GROBIDS = ("grobid_1", "grobid_2", "grobid_3")
-LIBRARY = Library(SAMPLE)
 REAL = Path(__file__).parents[3] / "shared" / "data" / "grobid"
 real = pytest.mark.skipif(not REAL.exists(), reason="the data folder beside the clone is missing")
 
@@ -63,64 +53,6 @@ def outbound() -> Iterator[Outbound]:
     with loopback_only() as watched:
         yield watched
     assert watched.attempts == []
-
-
-class Bench:
-    """Opens services over one store."""
-
-    def __init__(self, world: OutsideWorld, store: Path) -> None:
-        self.world = world
-        self.store = store
-        self.hosts = HostSettings(
-            arxiv=world.url("files/arxiv"),
-            arxiv_spacing_seconds=0.0,
-            acl=world.url("files/acl"),
-            pmc=world.url("files/pmc"),
-            openreview=world.url("files/openreview"),
-        )
-
-    def open(
-        self,
-        *,
-        grobid: bool = True,
-        turns: RateLimitStore | None = None,
-        claims: Claims | None = None,
-        **changes: Any,
-    ) -> AbstractAsyncContextManager[FullTextService]:
-        return self._open(grobid, turns, claims, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
-
-    @asynccontextmanager
-    async def _open(
-        self, grobid: bool, turns: RateLimitStore | None, claims: Claims | None, settings: FullTextSettings
-    ) -> AsyncIterator[FullTextService]:
-        urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
-        pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
-        fetching = FetchingSettings(allow=("127.0.0.0/8",), connections_per_host=16)
-        clock = SystemClock()
-        async with (
-            Downloader(fetching, clock) as downloads,
-            open_document_store(settings, pool, str(self.store), downloads, clock, turns, claims) as documents,
-            FullTextService(FullTextAcquisition(documents, documents, settings), settings) as service,
-        ):
-            yield service
-
-    def paper(self, entry: Entry) -> Paper:
-        return Paper(
-            id=PaperId(entry.record.id),
-            title=entry.record.title,
-            abstract=entry.record.abstract,
-            source="semantic_scholar",
-            identifiers=Identifiers(doi=entry.doi, arxiv=entry.arxiv, acl=entry.acl),
-            pdf_urls=(self.world.url(entry.pdf_path[1:]),) if entry.free_pdf else (),
-        )
-
-    def papers(self) -> list[Paper]:
-        """Those of which some copy lies somewhere."""
-        return [self.paper(one) for one in LIBRARY.entries if one.arxiv or one.acl or one.free_pdf]
-
-    def hostile(self, kind: str) -> Paper:
-        url = self.world.url(f"files/hostile/{kind}.pdf")
-        return Paper(id=PaperId(kind), title=f"A {kind} of a paper", abstract="", source="x", pdf_urls=(url,))
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """The simulator's answers: valid against any schema, about the prompt, and faulty exactly when asked."""
 
-import datetime as dt
 import json
-from collections.abc import Callable
-from enum import Enum
 from typing import Annotated, Any, Literal
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from assayer.llm import Task
 from benchmarks.simulator.answers import Made, compose, find_schema, node_for
@@ -18,6 +15,7 @@ from benchmarks.simulator.draft import Draft
 from benchmarks.simulator.prompt import Prompt, read
 from benchmarks.simulator.schema import InvalidSchema
 from benchmarks.simulator.settings import ANSWER_FAULTS, AnswerFault
+from tests.unit.drawn_models import LEAVES, Strict, extended, models
 from tests.unit.scholareval_questions import QUESTIONS
 from workers.llm.structured_output import answer_schema
 
@@ -54,10 +52,6 @@ The gradient design with forty plots over two growing seasons.
 
 Answer now.
 """
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 PaperLabel = Annotated[str, Field(pattern=r"^P\d+$")]
@@ -121,11 +115,6 @@ class Zoo(Strict):
     tags: set[Literal["a", "b", "c"]] = Field(min_length=2)
 
 
-class Colour(Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
 def made(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
     content = compose(node_for(model.model_json_schema()), read([prompt]), seed).content
     assert content is not None
@@ -136,60 +125,8 @@ def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> M
     return compose(node_for(model.model_json_schema()), read([PROMPT]), 7, kinds, spare)
 
 
-# Schemas
-
-
-def _bounded(kind: Any, field: Callable[..., Any], least: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.tuples(least, st.integers(0, 30)).map(lambda pair: Annotated[kind, field(pair[0], pair[0] + pair[1])])
-
-
-LEAVES: st.SearchStrategy[Any] = st.one_of(
-    st.sampled_from([str, int, float, bool, type(None), dt.date, dt.datetime, Colour]),
-    st.sampled_from([Literal["x", "y"], Literal[1, 2, 3], Literal["only"], Literal["Yes", 1, None]]),
-    st.sampled_from([r"^P\d+$", r"^\[P\d+\]$", r"^[a-z]{2,4}-\d{3}$", r"^(?:ab|cd)+$", r"\w+@\w+\.org"]).map(
-        lambda pattern: Annotated[str, Field(pattern=pattern)]
-    ),
-    _bounded(int, lambda low, high: Field(ge=low, le=high), st.integers(-50, 50)),
-    _bounded(int, lambda low, high: Field(gt=low, lt=high + 2), st.integers(-50, 50)),
-    _bounded(float, lambda low, high: Field(gt=low, lt=high + 1), st.integers(-50, 50)),
-    _bounded(float, lambda low, high: Field(ge=low, le=high), st.integers(-50, 50)),
-    _bounded(str, lambda low, high: Field(min_length=low, max_length=high), st.integers(0, 400)),
-    st.integers(2, 7).map(lambda step: Annotated[int, Field(multiple_of=step, ge=-20, le=20)]),
-)
-
-
-def _list(kind: Any, least: int, more: int) -> Any:
-    alias: Any = list.__class_getitem__(kind)
-    return Annotated[alias, Field(min_length=least, max_length=least + more)]
-
-
-def _extend(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.one_of(
-        inner.map(list.__class_getitem__),
-        inner.map(lambda kind: kind | None),
-        inner.map(lambda kind: dict.__class_getitem__((str, kind))),
-        st.tuples(inner, inner).map(tuple.__class_getitem__),
-        st.builds(_list, inner, st.integers(0, 4), st.integers(0, 4)),
-        models(inner),
-    )
-
-
-NAMES = st.sampled_from(
-    ["label", "paper", "labels", "quote", "name", "query", "queries", "statements", "relevant", "score", "text", "x"]
-)
-
-
-def _model(kinds: dict[str, Any]) -> type[BaseModel]:
-    fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
-    return create_model("Made", __base__=Strict, **fields)
-
-
-def models(fields: st.SearchStrategy[Any]) -> st.SearchStrategy[type[BaseModel]]:
-    return st.dictionaries(NAMES, fields, min_size=1, max_size=4).map(_model)
-
-
 @settings(deadline=None)  # machines that run tests are shared
-@given(kind=models(st.recursive(LEAVES, _extend, max_leaves=6)), seed=st.integers(0, 2**32))
+@given(kind=models(st.recursive(LEAVES, extended, max_leaves=6)), seed=st.integers(0, 2**32))
 def test_answer_to_any_model_is_valid(kind: type[BaseModel], seed: int) -> None:
     schema = kind.model_json_schema()
     content = compose(node_for(schema), read([PROMPT]), seed).content
