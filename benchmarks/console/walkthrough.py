@@ -81,7 +81,7 @@ class Walk:
             log.close()
 
     async def signed_in(self, browser: Browser, key: str) -> Page:
-        page = await (await browser.new_context(viewport={"width": 1100, "height": 720})).new_page()
+        page = await (await browser.new_context(viewport={"width": 1280, "height": 840})).new_page()
         await page.goto(f"{self.address}/console")
         await page.get_by_label("API key").fill(key)
         await page.keyboard.press("Enter")
@@ -138,6 +138,8 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     await page.locator("#files").set_input_files(sent)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Check and estimate").click()
     await page.get_by_role("heading", name="If you submit this").wait_for()
+    await page.mouse.move(0, 0)
+    await page.get_by_role("heading", name="The call", exact=True).evaluate("one => one.scrollIntoView()")
     await walk.show(page, "new-call")
     await page.get_by_role("button", name="Submit", exact=True).click()
     await page.get_by_role("link", name="Follow the call").click()
@@ -146,6 +148,7 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     walk.tell(f"submitted as {call}")
     await page.goto(f"{walk.address}/console")
     await page.get_by_text("per hour").first.wait_for(timeout=600_000)
+    await page.reload()
     await walk.show(page, "calls")
     return call
 
@@ -243,8 +246,12 @@ async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> 
 
 async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/plots?ranking={ranking}")
-    await walk.show(page, "plots")
-    for name, heading in (("agreement", "Do people agree?"), ("agreement-with-program", "With the program’s scores")):
+    headings = {
+        "plots": "Ranks",
+        "agreement": "Do people agree?",
+        "agreement-with-program": "With the program’s scores",
+    }
+    for name, heading in headings.items():
         await page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
         await walk.show(page, name)
     orders = await page.get_by_role("region", name="Agreement of people with the program").locator("tbody").inner_text()

@@ -135,7 +135,7 @@ async def progress(id: PathId, request: Request, who: CallReader, services: Serv
     """The part of a page that changes while a call is under way; counts no table."""
     call = await services.find_batch(who.tenant, id)
     waiting = await _waiting(services, call)
-    return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting)
+    return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting, watched=True)
 
 
 @router.get("/calls/{id}/plots")

@@ -19,10 +19,11 @@ function showRefused(section, rows) {
 }
 
 function refusedRow(row, place) {
+  const why = row.detail.startsWith(row.source) ? row.detail.slice(row.source.length) : ` ${row.detail}`;
   const file = element("input", { type: "file", id: `instead-${place}` });
   const text = element("textarea", { rows: 6, id: `text-${place}` });
   const item = element("li", {},
-    element("p", { dir: "auto" }, element("strong", {}, row.source), ` ${row.detail}`),
+    element("p", { dir: "auto" }, element("strong", {}, row.source), why),
     element("details", {}, element("summary", {}, `Mend ${row.source}`),
       element("label", { htmlFor: file.id }, "Another file in its place ", file),
       element("label", { htmlFor: text.id }, "Or its text", text)));

@@ -19,12 +19,17 @@ async def test_a_page_follows_a_call_and_counts_no_table(service: Service) -> No
         page.on("request", lambda request: asked.append(request.url.removeprefix(url)))
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("0 of 2 ended").wait_for()
+        assert await page.locator("a.mark.queued").all_inner_texts() == ["2 waiting"]
         asked.clear()
         await service.finish()
         await page.get_by_text("1 of 2 ended").wait_for()
+        assert await page.locator("a.mark.queued").all_inner_texts() == ["1 waiting"]
         assert set(asked) == {f"/console/calls/{batch}/progress"}
         await service.finish()
         await page.get_by_text("2 of 2 ended").wait_for()
+        assert await page.locator("a.mark.queued").count() == 0
+        await page.get_by_role("link", name="how they were scored").click()
+        await page.get_by_role("link", name="2 no score").wait_for()
 
 
 async def test_many_calls_under_way_leave_the_browser_connections_for_the_next_page(service: Service) -> None:

@@ -90,6 +90,8 @@ async def test_a_folder_is_checked_mended_and_sent_as_one_call(
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_text("3 proposals can be evaluated").wait_for()
         await page.get_by_role("heading", name="2 refused").wait_for()
+        refused = await page.locator("#refused li", has_text="Mend table.csv:2").inner_text()
+        assert refused.count("table.csv:2") == 2, "once before the reason, once to be mended"
         assert await service.services.jobs.batches(ACME, after=None, limit=9) == []
         await page.get_by_text("Mend broken.pdf").click()
         await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
