@@ -254,8 +254,9 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     for name, heading in headings.items():
         await page.get_by_role("heading", name=heading).evaluate("one => one.scrollIntoView()")
         await walk.show(page, name)
-    orders = await page.get_by_role("region", name="Agreement of people with the program").locator("tbody").inner_text()
-    walk.tell(f"same order as a reviewer: {' · '.join(' '.join(line.split()) for line in orders.splitlines())}")
+    orders = page.get_by_role("region", name="Agreement of people with the program").locator("tbody tr")
+    said = [" ".join((await one.inner_text()).split()) for one in await orders.all()]
+    walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 
 
 async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:

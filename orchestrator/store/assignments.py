@@ -17,10 +17,11 @@ __all__ = ["PgAssignments", "ProposalText", "hold_call_open"]
 
 _QUEUE = """
     SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
-           (SELECT opinions_due FROM batches WHERE batches.id = jobs.batch) AS due,
+           batches.opinions_due AS due,
            CASE WHEN opinion.blind_at IS NULL THEN 'none' WHEN opinion.revised_at IS NULL THEN 'blind'
                 ELSE 'revised' END AS opinion
     FROM assignments AS given JOIN jobs ON jobs.id = given.evaluation
+    LEFT JOIN batches ON batches.id = jobs.batch
     LEFT JOIN opinions AS opinion USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR given.member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
     ORDER BY opinion.blind_at IS NOT NULL, jobs.batch, jobs."row", given.evaluation, given.member LIMIT $4

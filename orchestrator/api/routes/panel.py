@@ -109,10 +109,13 @@ async def panel(id: PathId, caller: PanelReader, services: ServicesDependency) -
 
 async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Panel:
     """Of a batch that there is."""
-    assigned = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
-    opinions = await services.opinions.of(tenant, batch=batch)
-    overrides = {one.evaluation: one for one in await services.decisions.overrides(tenant, batch)}
-    titles = await services.assignments.titles(tenant, batch)
+    assigned, opinions, overriding, titles = await asyncio.gather(
+        services.assignments.queue(tenant, member=None, batch=batch, limit=100_000),
+        services.opinions.of(tenant, batch=batch),
+        services.decisions.overrides(tenant, batch),
+        services.assignments.titles(tenant, batch),
+    )
+    overrides = {one.evaluation: one for one in overriding}
     return Panel(
         batch=batch,
         assigned=len(assigned),
