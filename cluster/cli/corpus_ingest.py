@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from assayer.errors import InputError
 from cluster.cli.options import day
 from cluster.cli.terminal import SafeConsole, StageProgress
 from cluster.settings_loading import load_settings
@@ -111,15 +112,15 @@ def tei(
 
     made = write_tei_records(tei_files(folder), to)
     console = SafeConsole(highlight=False)
+    for one in made.refused:
+        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
+    if not made.written:
+        raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
     console.print(
         f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
         f"{made.places:,} places.",
         soft_wrap=True,
     )
-    for one in made.refused:
-        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
-    if not made.written:
-        raise typer.Exit(2)
 
 
 _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]]
