@@ -105,23 +105,11 @@ async def ingest_arxiv(
     async with _transfers(settings, settings.arxiv.spacing_seconds) as transfers:
         with _exclusive(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            held = ingest.state.until
-            first = _first_day(dt.date.fromisoformat(held) if held else None, since, last)
+            asked = ingest.days.to_ask(since, last)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
-            taken = await harvest.harvest(ingest, first, last, report)
-            return await ingest.join(taken, max(held, last.isoformat()))
-
-
-def _first_day(held: dt.date | None, since: dt.date | None, last: dt.date) -> dt.date:
-    """Where to begin: `since`, or once more the last day that is in, as arXiv tells harvesters to: its day is not ours,
-    and may have brought something after we asked. Behind `last` when there is no new day."""
-    if held is None and since is None:
-        raise InputError("Nothing was harvested yet.", "Say with --from on which day to begin.")
-    if held and since and since > held + _DAY:
-        raise InputError(f"The days between {held} and {since} would be missing.", "Leave out --from.")
-    if since or held is None:
-        return since or last
-    return held if held < last else last + _DAY
+            ingest.begin_days(asked)
+            taken = await harvest.harvest(ingest, asked, report)
+            return await ingest.join_days(asked, taken)
 
 
 async def ingest_openalex(
