@@ -26,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+_RECORD = "A line is a JSON object with id, title and abstract."
 _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use one per source.")]
 
 
@@ -99,7 +100,9 @@ def jsonl(
     """Paper records in JSON Lines; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
-    _run(partial(ingest_jsonl, to, files, load_settings()))
+    summary = _run(partial(ingest_jsonl, to, files, load_settings()))
+    if summary.taken and not summary.rows:
+        raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
 
 
 @app.command()
@@ -126,11 +129,12 @@ def tei(
 _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]]
 
 
-def _run(ingesting: _Ingesting) -> None:
+def _run(ingesting: _Ingesting) -> "IngestSummary":
     console = SafeConsole(highlight=False)
     with StageProgress(console) as report:
         summary = asyncio.run(ingesting(report))
     _show(summary, console)
+    return summary
 
 
 def _show(summary: "IngestSummary", console: Console) -> None:

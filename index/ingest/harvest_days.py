@@ -1,6 +1,7 @@
 """Which days a harvest asks for, so that none is left out between those that a folder holds."""
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
@@ -43,7 +44,7 @@ class HarvestedDays(NamedTuple):
         owed = [self.begun] if self.begun and not any(span.covers(self.begun) for span in spans) else []
         return [*owed, *spans]
 
-    def after(self, asked: list[DaySpan]) -> "HarvestedDays":
+    def after(self, asked: Sequence[DaySpan]) -> "HarvestedDays":
         """When all of these are in."""
         firsts = [span.first for span in asked]
         lasts = [span.last for span in asked]
