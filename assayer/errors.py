@@ -22,6 +22,7 @@
     │   ├── DownloadFailed       the server did not deliver it
     │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
     │   ├── Unreadable           it arrived, and no parser could read it within its limits
+    │   ├── StoredCopyLost       it was stored, and is missing there or damaged: to be fetched anew
     │   └── ParserUnavailable    every server that could have parsed it was out of reach
     ├── MailError                a mail could not be handed to the mail server
     │   ├── MailServerUnavailable    nothing can be handed over: out of reach, no TLS, sign-in or sender refused
@@ -71,6 +72,7 @@ __all__ = [
     "SourceRefused",
     "SourceUnavailable",
     "StorageError",
+    "StoredCopyLost",
     "Unreadable",
 ]
 
@@ -227,6 +229,12 @@ class Unreadable(FullTextError):
         super().__init__(message, hint)
         self.args = (message, hint, cause)
         self.cause = cause
+
+
+class StoredCopyLost(FullTextError):
+    """The store had a document, which is missing now or was damaged; the next look at its address fetches it anew."""
+
+    reason = "a stored document was lost"
 
 
 class ParserUnavailable(FullTextError):

@@ -30,6 +30,7 @@ from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc,
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import ScorerChoice
 from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_file
+from cluster.whole_files import write_whole
 
 __all__ = ["HeldOutMeasures", "Holdout", "NetworkEffort", "TrainingResult", "train"]
 
@@ -119,10 +120,10 @@ def train(
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
     folder.mkdir(parents=True, exist_ok=True)
     if chosen is None:
-        calibration_file(folder, options).write_text(calibration.model_dump_json(indent=1) + "\n", "utf-8")
+        write_whole(calibration_file(folder, options), calibration.model_dump_json(indent=1) + "\n")
     else:
         model = _verdict_model(contents, chosen.choice, calibration)
-        model_file(folder).write_text(model.model_dump_json(indent=1) + "\n", "utf-8")
+        write_whole(model_file(folder), model.model_dump_json(indent=1) + "\n")
     told = cross_fitted_probabilities(scores[rows], truth)
     # Of answers that are all alike a calibration makes the rates of the outcomes.
     usual = cross_fitted_probabilities(np.ones_like(told), truth)

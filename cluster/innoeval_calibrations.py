@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -99,8 +100,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
     text = calibration.model_dump_json(indent=2) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        _write_new(path, text)
     except FileExistsError:
         if path.read_text("utf-8") != text:
             raise InputError(
@@ -110,6 +110,18 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
     return path
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Where that fails half way nothing is left, which would take the name."""
+    with path.open("x", encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            path.unlink()
+            raise
 
 
 def find_calibration(home: Path, given: Path) -> Path:

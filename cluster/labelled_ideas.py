@@ -90,7 +90,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{place} is not JSON.") from None
     if not isinstance(record, dict):
         raise InputError(f"{place} is not a JSON object.")

@@ -17,7 +17,7 @@ from typing import IO, Literal, NamedTuple
 
 from pydantic import ValidationError
 
-from assayer.errors import AssayerError, InputError
+from assayer.errors import AssayerError, CorpusError, InputError
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.building.acceptance import Acceptance
@@ -80,7 +80,7 @@ class NightlyRun(Frozen):
     why: str = ""
     """Of a run that failed or was cut off: what was wrong, where, and what to do."""
     before: str
-    """The current version before."""
+    """The current version before; empty where none was here yet."""
     after: str
     """The current version afterwards; the same unless one was published."""
     papers: int
@@ -123,6 +123,8 @@ class NightlyUpdate:
     """Of this machine."""
     reader: ContentReader | None = None
     """Reads names and claims of what is new or changed; None leaves them to patterns."""
+    prepare: Callable[[], object] | None = None
+    """Brings what is to be updated from elsewhere, where somebody else may have updated it; part of the night."""
     publish: Callable[[], object] | None = None
     """Brings the current version to who reads it elsewhere; does nothing where it is there. Changes are taken only once
     this was done."""
@@ -130,15 +132,34 @@ class NightlyUpdate:
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Raises what went wrong after recording it; CorpusError when there is no corpus, InputError while another run
         is in progress."""
-        manifest = await asyncio.to_thread(_current, self.directory)
-        watch, night = Stopwatch(), _begun_run(manifest, self.now())
+        watch, night = Stopwatch(), await asyncio.to_thread(self._begun)
         with NightlyHistory(self.directory).recording(night):
             try:
+                night = await self._prepared(night, watch)
                 night = await self._fetch_and_update(night, fetch, progress, watch)
             except BaseException as error:
                 self._record(night.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
                 raise
             return self._record(night, watch)
+
+    def _begun(self) -> NightlyRun:
+        """Where the corpus is yet to be brought here, of none. Raises CorpusError."""
+        began = self.now()
+        try:
+            return _begun_run(_current(self.directory), began)
+        except CorpusError:
+            if self.prepare is None:
+                raise
+        with explained_disk_errors(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+        return NightlyRun(began=began, outcome="unchanged", before="", after="", papers=0)
+
+    async def _prepared(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
+        if self.prepare is None:
+            return night
+        with watch.stage("bring"):
+            await asyncio.to_thread(self.prepare)
+        return _begun_run(await asyncio.to_thread(_current, self.directory), night.began)
 
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch

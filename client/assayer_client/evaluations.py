@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from assayer_client.event_stream import EventStream
 from assayer_client.reports import Report, Timeline
-from assayer_client.requests import ApiCall, path, reads, reads_nothing, reads_text
+from assayer_client.requests import ApiCall, path, reads, reads_nothing, reads_text, reads_text_of
 from assayer_client.resources import TERMINAL, Body, Event, JobState, Limits, Page, Priority, Problem, Resource
 
 
@@ -126,7 +126,7 @@ def report(job: str) -> ApiCall[Report]:
 
 def report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
     """As `text/markdown`, `text/html` or `application/json`, to the letter."""
-    return ApiCall("GET", path("evaluations", job, "report"), reads_text, headers={"Accept": media_type})
+    return ApiCall("GET", path("evaluations", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
 
 
 def graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:

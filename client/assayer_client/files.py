@@ -1,10 +1,13 @@
 """A long answer written to a file: whole, or not at all."""
 
 import os
+import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
+from tempfile import gettempdir
 from typing import IO
 
 from assayer_client.errors import InvalidRequest
@@ -14,19 +17,39 @@ __all__ = ["atomic_file"]
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Written beside the target, which it replaces at the end. Raises InvalidRequest when it cannot be written."""
+    """Written beside the target, which it replaces at the end, so that a file that was there stays as it is until
+    then. A link is replaced, and not what it leads to; a device or a pipe is written to, also through a link. Raises
+    InvalidRequest when it cannot be written."""
+    with _explained(target):
+        streamed = _is_stream(target)
+        if target.is_dir():
+            raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Give the name of a file.")
+        folder = Path(gettempdir()) if streamed else target.parent
+        partial = folder / f".{target.name[:100]}.{token_hex(6)}"
+        try:
+            with open(partial, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if streamed:
+                with partial.open("rb") as whole, target.open("wb") as stream:
+                    shutil.copyfileobj(whole, stream)
+            else:
+                with suppress(FileNotFoundError):
+                    if stat.S_ISREG((there := target.lstat()).st_mode):
+                        partial.chmod(stat.S_IMODE(there.st_mode))
+                partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _is_stream(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
     try:
-        file = NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False)  # noqa: SIM115
+        yield
     except OSError as error:
-        raise InvalidRequest(f"{target} cannot be written: {error.strerror}.") from None
-    try:
-        with file:
-            yield file.file
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, target)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(file.name)
-        if isinstance(error, OSError):
-            raise InvalidRequest(f"{target} cannot be written: {error.strerror or error}.") from None
-        raise
+        raise InvalidRequest(f"{target} cannot be written: {error.strerror or error}.") from None

@@ -9,7 +9,7 @@ from assayer_client.comparisons import Comparison
 from assayer_client.evaluations import IdeaBody
 from assayer_client.event_stream import EventStream
 from assayer_client.reports import Blinding, RunUsage, TextFlag
-from assayer_client.requests import ApiCall, path, reads, reads_text
+from assayer_client.requests import ApiCall, path, reads, reads_text_of
 from assayer_client.resources import (
     TERMINAL,
     Absent,
@@ -303,7 +303,7 @@ def ranking_report(job: str) -> ApiCall[Ranking]:
 
 def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
     """As `text/markdown`, `text/html`, `text/csv` or `application/json`, to the letter."""
-    return ApiCall("GET", path("rankings", job, "report"), reads_text, headers={"Accept": media_type})
+    return ApiCall("GET", path("rankings", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
 
 
 def cancel_ranking(job: str) -> ApiCall[RankingResource]:

@@ -11,7 +11,17 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from assayer_client.errors import InvalidRequest, ServiceUnreachable
 
-__all__ = ["ApiCall", "Method", "Response", "Upload", "path", "reads", "reads_nothing", "reads_text"]
+__all__ = [
+    "ApiCall",
+    "Method",
+    "Response",
+    "Upload",
+    "path",
+    "reads",
+    "reads_nothing",
+    "reads_text",
+    "reads_text_of",
+]
 
 T = TypeVar("T")
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -111,6 +121,18 @@ def reads_text(answered: Response) -> str:
         return answered.content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _unreadable(answered, "it is not UTF-8") from error
+
+
+def reads_text_of(media_type: str) -> Callable[[Response], str]:
+    """Of nothing else: what answers in another form is another program, a page of a proxy for one."""
+
+    def read(answered: Response) -> str:
+        kind = answered.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != media_type:
+            raise _unreadable(answered, f"{media_type} was asked for")
+        return reads_text(answered)
+
+    return read
 
 
 def reads_nothing(_: Response) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from assayer_client.item_jobs import ItemCalls, ItemsPage
-from assayer_client.requests import ApiCall, path, reads, reads_text
+from assayer_client.requests import ApiCall, path, reads, reads_text_of
 from assayer_client.resources import (
     Absent,
     Body,
@@ -269,7 +269,7 @@ def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCa
     """How one item was judged, as `text/markdown` or `text/html`; `item` is its place in the request, from 0. Raises
     ApiProblem (409) saying why where it has no reward."""
     where = path("rewards", job, "items", str(item), "debate")
-    return ApiCall("GET", where, reads_text, headers={"Accept": media_type})
+    return ApiCall("GET", where, reads_text_of(media_type), headers={"Accept": media_type})
 
 
 _HELD_SECONDS = 60.0

@@ -13,6 +13,7 @@ from cluster.cli.options import WithProfile
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
+from cluster.whole_files import whole_file
 
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditTip
@@ -37,11 +38,11 @@ def export(
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
     count = 0
-    with service(profile) as client, to.open("w", encoding="utf-8") as file:
+    with service(profile) as client, whole_file(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_entries(after=int(after), limit=_PAGE)
-            file.writelines(entry.model_dump_json() + "\n" for entry in page.items)
+            file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
         tip = client.audit_tip()
     remark(f"Saved {count:,} entries in {to}. Keep the tip somewhere else:")
@@ -64,7 +65,11 @@ def verify(
     """Check a saved log: changes, gaps, and with --tip a cut end. Needs no service. Exit code 1: something is wrong."""
     from orchestrator.access.audit_chain import audit_faults
 
-    entries = list(_entries(file))
+    try:
+        entries = list(_entries(file))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(f"{file} cannot be read: {reason}.", "Give what `assayer audit-log export` saved.") from None
     if not entries and tip is None:
         raise InputError(f"{file} holds no entries.", "With a --tip that was written down, lost ones show.")
     known = _tip_of(tip, entries[0].tenant if entries else "")

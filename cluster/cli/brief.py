@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from cluster.cli.output import distinct_names, make_folder, safe_name
+from cluster.whole_files import write_whole
 
 __all__ = ["brief"]
 
@@ -35,8 +36,5 @@ def brief(
             first = error.errors()[0]
             raise InputError(f"{path} is not a report of assayer: {first['msg']}.", "Give its JSON form.") from None
         target = out / f"{name}.pdf"
-        try:
-            target.write_bytes(brief_pdf(report, fonts or ()))
-        except OSError as error:
-            raise InputError(f"{target} cannot be written: {error.strerror}.") from None
+        write_whole(target, brief_pdf(report, fonts or ()))
         typer.echo(target)

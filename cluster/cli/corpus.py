@@ -226,6 +226,8 @@ async def _update(
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
     if done is None:
         console.print(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
+        if delta.deletions:
+            console.print(f"[yellow]None of the {len(delta.deletions):,} ids to remove is of a paper here.[/]")
     else:
         console.print(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from assayer.errors import InputError
 from cluster.cli.options import day
 from cluster.cli.terminal import SafeConsole, StageProgress
 from cluster.settings_loading import load_settings
@@ -25,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+_RECORD = "A line is a JSON object with id, title and abstract."
 _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use one per source.")]
 
 
@@ -98,7 +100,9 @@ def jsonl(
     """Paper records in JSON Lines; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
-    _run(partial(ingest_jsonl, to, files, load_settings()))
+    summary = _run(partial(ingest_jsonl, to, files, load_settings()))
+    if summary.taken and not summary.rows:
+        raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
 
 
 @app.command()
@@ -111,25 +115,26 @@ def tei(
 
     made = write_tei_records(tei_files(folder), to)
     console = SafeConsole(highlight=False)
+    for one in made.refused:
+        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
+    if not made.written:
+        raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
     console.print(
         f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
         f"{made.places:,} places.",
         soft_wrap=True,
     )
-    for one in made.refused:
-        console.print(f"[yellow]Skipped[/] {escape(one)}", soft_wrap=True)
-    if not made.written:
-        raise typer.Exit(2)
 
 
 _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]]
 
 
-def _run(ingesting: _Ingesting) -> None:
+def _run(ingesting: _Ingesting) -> "IngestSummary":
     console = SafeConsole(highlight=False)
     with StageProgress(console) as report:
         summary = asyncio.run(ingesting(report))
     _show(summary, console)
+    return summary
 
 
 def _show(summary: "IngestSummary", console: Console) -> None:

@@ -69,8 +69,9 @@ def history(
     from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    VersionStore(directory).current_path()
     nights, console = NightlyHistory(directory).runs(last), SafeConsole(highlight=False)
+    if not nights:
+        VersionStore(directory).current_path()
     if json:
         for night in nights:
             print(night.model_dump_json())
@@ -112,8 +113,6 @@ async def _updated(
     from workers.embedding.local_embedder import local_embedder
 
     release = CorpusRelease.configured(settings, options.keep)
-    if release is not None:
-        await asyncio.to_thread(release.begin_update, repeats=True)  # changes stay in the folder until published
     night = NightlyUpdate(
         settings.corpus_path,
         folder,
@@ -122,7 +121,8 @@ async def _updated(
         options,
         usd_per_hour,
         reader,
-        None if release is None else release.publish,
+        prepare=None if release is None else partial(release.begin_update, repeats=True),  # changes stay till published
+        publish=None if release is None else release.publish,
     )
     if not fetch:
         return await night.run(_fetch_nothing)

@@ -11,9 +11,9 @@ from rich.console import Console
 from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import PAPER_KINDS, CuratedPaper, PaperKind
-from cluster.cli.curation_output import prepare_file, show_work, write_lines
+from cluster.cli.curation_output import show_work, write_lines
 from cluster.cli.options import WithProfile
-from cluster.cli.output import wide_console
+from cluster.cli.output import prepare_file, wide_console
 from cluster.cli.terminal import StepProgress, print_error
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings

@@ -8,19 +8,11 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
 
-from assayer.errors import InputError
 from assayer.models import Absent
-from cluster.cli.output import make_folder, write_files
+from cluster.cli.output import write_files
 from cluster.curator import CurationWork
 
-__all__ = ["prepare_file", "show_work", "write_lines"]
-
-
-def prepare_file(path: Path) -> None:
-    """Before anything is paid for. Raises InputError where it cannot be written."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder.", "Give the name of a file with --out.")
-    make_folder(path.parent, "The results")
+__all__ = ["show_work", "write_lines"]
 
 
 def write_lines(path: Path, values: Iterable[BaseModel]) -> None:

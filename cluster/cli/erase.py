@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile
-from cluster.cli.output import write_files
+from cluster.cli.output import prepare_file, write_files
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
@@ -33,6 +33,8 @@ def erase(
         raise InputError("Say what to erase: --source or --batch, one of them.")
     from assayer_client.erasures import ErasureBody
 
+    if proof is not None:
+        prepare_file(proof, "--proof")
     with service(profile) as client:
         found = client.erase_everywhere(ErasureBody(source=source, batch=batch, dry_run=True))
         if not found.jobs and not found.refused_rows and found.batch is None:

@@ -11,7 +11,7 @@ from assayer.errors import InputError
 from cluster.cli.fetched_index import FetchedReport, index_page
 from cluster.cli.fetched_names import NamedProposal, report_names, with_report_files
 from cluster.cli.options import WithProfile
-from cluster.cli.output import write_files
+from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES
@@ -62,7 +62,7 @@ def fetch(
     """Save reports or results to files and print their paths. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     wanted = formats or _USUAL[kind]
-    _make_folder(out)
+    make_folder(out, "The files")
     with service(profile) as client:
         match kind:
             case "batch":
@@ -130,13 +130,6 @@ def _reports_of_batch(client: "Client", batch: str, out: Path, formats: list[Fet
         for job in sorted(jobs, key=lambda one: one.row or 0)
         if job.state == "done"
     ]
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"Nothing can be written to {out}: {error.strerror}.", "Choose another with --out.") from None
 
 
 def _write(stem: Path, format: FetchFormat, text: str) -> Path:

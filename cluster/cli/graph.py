@@ -12,13 +12,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from assayer.errors import InputError
 from cluster.cli.evaluate import evaluate as evaluate_ideas
 from cluster.cli.options import day
-from cluster.cli.output import PageFormat
+from cluster.cli.output import PageFormat, prepare_file
 from cluster.cli.terminal import SafeConsole, StageProgress
 from cluster.settings import PROFILES, Profile
 from cluster.settings_loading import load_settings
+from cluster.whole_files import write_whole
 
 if TYPE_CHECKING:
     from assayer.methods.grapheval.plagiarism import Resemblance
@@ -189,15 +189,14 @@ def check(
     from cluster.graph_operations import check_batch
 
     console = _console()
+    if out is not None:
+        prepare_file(out)
     with StageProgress(console) as report:
         checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
     _show_checked(console, checked)
     if out is not None:
         content = {against: [one.model_dump() for one in found] for against, found in checked.found.items()}
-        try:
-            out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        except OSError as error:
-            raise InputError(f"{out} cannot be written: {error.strerror}.") from None
+        write_whole(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if checked.rejected:
         raise typer.Exit(1)
 

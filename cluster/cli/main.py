@@ -1,5 +1,7 @@
 """The commands, imported when they are asked for; here, and only here, an error becomes a sentence and an exit code."""
 
+import errno
+import os
 import signal
 import sys
 from importlib import import_module
@@ -9,9 +11,25 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from assayer.errors import AssayerError, ConfigurationError
+from assayer.errors import AssayerError, ConfigurationError, InputError
 
 __all__ = ["COMMANDS", "EXTRAS", "LazyCommand", "app", "main", "missing_extra"]
+
+
+_LONGEST_NAME = 200
+_HINTS = {
+    errno.ENOSPC: "Make room and run it again.",
+    errno.EDQUOT: "Make room and run it again.",
+    errno.EROFS: "Give a place that may be written to.",
+    errno.EACCES: "Give this user the right to it, or another place.",
+    errno.EPERM: "Give this user the right to it, or another place.",
+    errno.ENOENT: "Check the path.",
+    errno.ENOTDIR: "Check the path.",
+    errno.EISDIR: "Give a file.",
+    errno.ENAMETOOLONG: "Check the path.",
+    errno.ELOOP: "Check the path: its links lead to one another.",
+    errno.EMFILE: "Raise the limit of open files (ulimit -n).",
+}
 
 
 class LazyCommand(TyperCommand):
@@ -182,7 +200,10 @@ def main() -> None:
     # A supervisor's SIGTERM ends the program as Ctrl-C does: in order, with the database left as it should be.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # a full disk is told now, and not when nobody can say so any more
     except AssayerError as error:
         _print_error(error)
         sys.exit(2)
@@ -192,6 +213,44 @@ def main() -> None:
             raise
         _print_error(lacking)
         sys.exit(2)
+    except BrokenPipeError:  # whoever read on, `head` for one, has enough
+        _discard_output()
+        sys.exit(1)
+    except Exception as error:
+        told = _told_by_the_system(error)
+        if told is None:
+            raise
+        _discard_output()
+        _print_error(told)
+        sys.exit(2)
+
+
+def _told_by_the_system(error: Exception) -> AssayerError | None:
+    """What the machine refuses, wherever in the program; None for what is no fault of the machine or of a name."""
+    if isinstance(error, OSError):
+        if error.errno is None:
+            return None
+        where = f"{error.filename}: " if error.filename is not None else ""
+        reason = error.strerror or os.strerror(error.errno)
+        return AssayerError(f"{_shortened(where)}{reason}.", _HINTS.get(error.errno, ""))
+    for name in sys.argv:
+        if any("\udc80" <= letter <= "\udcff" for letter in name):  # bytes that the system could not decode
+            return InputError(f"The name {_shortened(ascii(name))} is not UTF-8.", "Give the file another name.")
+    return None
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}… "
+
+
+def _discard_output() -> None:
+    """What is left of it cannot be written: nor does the interpreter try when it ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return
 
 
 def _print_error(error: AssayerError) -> None:

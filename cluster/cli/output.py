@@ -1,5 +1,6 @@
 """Where commands put what they made: a wide terminal, a folder, one file a format."""
 
+import errno
 import os
 import re
 import sys
@@ -13,11 +14,13 @@ from rich.console import Console
 
 from assayer.errors import InputError
 from cluster.cli.terminal import SafeConsole
+from cluster.whole_files import write_whole
 
 __all__ = [
     "PageFormat",
     "distinct_names",
     "make_folder",
+    "prepare_file",
     "safe_name",
     "wide_console",
     "write_files",
@@ -51,9 +54,23 @@ def make_folder(out: Path, noun: str, option: str = "--out") -> None:
     """Raises InputError, which begins with the noun, where it cannot be made."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "nothing may be written there")
     except OSError as error:
         message = f"{noun} cannot be written to {out}: {error.strerror}."
         raise InputError(message, f"Choose another with {option}.") from None
+
+
+def prepare_file(path: Path, option: str = "--out") -> None:
+    """Before anything is paid for, or deleted. Raises InputError where it cannot be written."""
+    try:
+        is_stream = path.exists() and not path.is_file() and not path.is_dir()
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.", f"Choose another with {option}.") from None
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", f"Give the name of a file with {option}.")
+    if not is_stream:
+        make_folder(path.parent, "The results", option)
 
 
 def safe_name(text: str) -> str:
@@ -84,20 +101,9 @@ def write_formats(
     return write_files({stem.with_name(f"{stem.name}.{kind}"): render[kind](made) for kind in chosen})
 
 
-def _open_no_link(path: str, flags: int) -> int:
-    """Where the system can refuse links, also one that came a moment ago."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
-
-
 def write_files(texts: Mapping[Path, str]) -> list[Path]:
-    """A link that was there under such a name is replaced by the file: what it leads to stays as it is. Raises
-    InputError when one cannot be written."""
+    """Each whole or not at all. A link that was there under such a name is replaced by the file: what it leads to
+    stays as it is. Raises InputError when one cannot be written."""
     for path, text in texts.items():
-        try:
-            if path.is_symlink():
-                path.unlink()
-            with open(path, "w", encoding="utf-8", opener=_open_no_link) as file:
-                file.write(text)
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+        write_whole(path, text)
     return list(texts)

@@ -127,6 +127,8 @@ async def _content(source: str, fetcher: "PdfFetcher | None", export: "PaperExpo
     for location in locations:
         try:
             pdf = await export.archive.document((await fetcher.get(location)).sha256)
+            if pdf is None:  # it was damaged there, and is fetched anew
+                pdf = await export.archive.document((await fetcher.get(location)).sha256)
         except FullTextError as error:
             failure = failure or error
             continue

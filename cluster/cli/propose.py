@@ -13,9 +13,9 @@ from assayer.curation.options import BestBy, CandidateTier
 from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import Candidate, ResearchQuestion
-from cluster.cli.curation_output import prepare_file, show_work, write_lines
+from cluster.cli.curation_output import show_work, write_lines
 from cluster.cli.options import WithProfile, validated
-from cluster.cli.output import wide_console
+from cluster.cli.output import prepare_file, wide_console
 from cluster.cli.terminal import StepProgress, print_error
 from cluster.settings import PROFILES, CurationSettings, Settings
 from cluster.settings_loading import load_settings

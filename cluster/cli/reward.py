@@ -16,7 +16,7 @@ from rich.table import Table
 from assayer.errors import InputError
 from assayer.models import Absent
 from cluster.cli.options import WithProfile
-from cluster.cli.output import distinct_names, make_folder, safe_name, wide_console, write_files
+from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, wide_console, write_files
 from cluster.cli.terminal import StageProgress, print_error
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings
@@ -64,6 +64,7 @@ def reward(
     settings = load_settings(profile)
     items = read_reward_items(file)
     console = wide_console()
+    prepare_file(out)
     if pages is not None:
         make_folder(pages, "The pages", "--pages")
     try:

@@ -13,9 +13,9 @@ from rich.table import Table
 from assayer.errors import InputError
 from assayer.models import Absent, judged_blind
 from assayer.models.curation import IdeaScores
-from cluster.cli.curation_output import prepare_file, show_work, write_lines
+from cluster.cli.curation_output import show_work, write_lines
 from cluster.cli.options import WithBlind, WithProfile
-from cluster.cli.output import wide_console
+from cluster.cli.output import prepare_file, wide_console
 from cluster.cli.terminal import StepProgress, print_error
 from cluster.settings import PROFILES, Settings
 from cluster.settings_loading import load_settings

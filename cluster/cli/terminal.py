@@ -62,11 +62,16 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def remark(text: str) -> None:
     """For people, on standard error; standard output is for other programs to read."""
-    SafeConsole(stderr=True, highlight=False).print(escape(text), soft_wrap=True)
+    SafeConsole(stderr=True, highlight=False).print(escape(_encodable(text)), soft_wrap=True)
 
 
 def print_error(what: str, text: str) -> None:
-    SafeConsole(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(text)}", soft_wrap=True)
+    SafeConsole(stderr=True, highlight=False).print(f"[bold red]{what}[/] {escape(_encodable(text))}", soft_wrap=True)
+
+
+def _encodable(text: str) -> str:
+    """Bytes of a file's name that are no UTF-8 are shown as what they are."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 class _Progress:

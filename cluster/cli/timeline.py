@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from assayer.errors import InputError
 from cluster.cli.options import WithProfile
+from cluster.cli.output import prepare_file
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import SafeConsole
 from cluster.settings import PROFILES
+from cluster.whole_files import write_whole
 
 if TYPE_CHECKING:
     from assayer.reports.timeline_chart import ConcurrencyStep, TimelineChart, TimelineRow
@@ -39,16 +40,15 @@ def timeline(
     from assayer.reports.timeline_page import as_timeline_html
 
     kind_of(job, "evaluation")
+    if html is not None:
+        prepare_file(html, "--html")
     with service(profile) as client:
         found = Timeline.model_validate(client.timeline(job).model_dump())
     console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     for line in draw_chart(chart_of(found), console.width):
         console.print(line, no_wrap=True, crop=False)
     if html is not None:
-        try:
-            html.write_text(as_timeline_html(found), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{html} cannot be written: {error.strerror}.") from None
+        write_whole(html, as_timeline_html(found))
 
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from cluster.clock import SystemClock
+from cluster.corpora.shared_turns import open_shared_turns
 from cluster.settings import Settings
 from index.disk_access import folder_lock
 from index.hashing import hash64
@@ -33,7 +34,7 @@ from index.ingest.semantic_scholar_datasets import S2File
 from index.ingest.source_files import S2_KINDS, SourceKind
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
-from workers.fetching.resumable_downloads import ResumableDownloader
+from workers.fetching.resumable_downloads import RequestPace, ResumableDownloader
 
 __all__ = ["fetch_changes", "ingest_arxiv", "ingest_jsonl", "ingest_openalex", "ingest_s2_files", "ingest_s2_release"]
 
@@ -62,8 +63,12 @@ async def ingest_s2_release(
     if datasets:
         _kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
-    async with _transfers(settings, settings.s2.spacing_seconds) as transfers:
-        service = S2Datasets(transfers, settings.s2.base_url or _S2, key)
+    address = settings.s2.base_url or _S2
+    async with (
+        open_shared_turns(settings, "semantic_scholar") as pace,
+        _transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
+    ):
+        service = S2Datasets(transfers, address, key)
         with _exclusive(to):
             ingest = _ingest(to, "s2", settings, report)
             wanted = (await service.release(release)).release_id
@@ -102,26 +107,17 @@ async def ingest_arxiv(
     """Days that are over, from the last that is in. `subjects` as `Ingest.bind_subjects` takes them."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
-    async with _transfers(settings, settings.arxiv.spacing_seconds) as transfers:
+    async with (
+        open_shared_turns(settings, "arxiv") as pace,
+        _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
+    ):
         with _exclusive(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            held = ingest.state.until
-            first = _first_day(dt.date.fromisoformat(held) if held else None, since, last)
+            asked = ingest.days.to_ask(since, last)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
-            taken = await harvest.harvest(ingest, first, last, report)
-            return await ingest.join(taken, max(held, last.isoformat()))
-
-
-def _first_day(held: dt.date | None, since: dt.date | None, last: dt.date) -> dt.date:
-    """Where to begin: `since`, or once more the last day that is in, as arXiv tells harvesters to: its day is not ours,
-    and may have brought something after we asked. Behind `last` when there is no new day."""
-    if held is None and since is None:
-        raise InputError("Nothing was harvested yet.", "Say with --from on which day to begin.")
-    if held and since and since > held + _DAY:
-        raise InputError(f"The days between {held} and {since} would be missing.", "Leave out --from.")
-    if since or held is None:
-        return since or last
-    return held if held < last else last + _DAY
+            ingest.begin_days(asked)
+            taken = await harvest.harvest(ingest, asked, report)
+            return await ingest.join_days(asked, taken)
 
 
 async def ingest_openalex(
@@ -185,9 +181,11 @@ def _private_folder(name: str) -> Path:
 
 
 @asynccontextmanager
-async def _transfers(settings: Settings, spacing: float) -> AsyncIterator[ResumableDownloader]:
+async def _transfers(
+    settings: Settings, spacing: float, pace: RequestPace | None = None
+) -> AsyncIterator[ResumableDownloader]:
     limits = settings.ingest.transfers.model_copy(update={"spacing": max(settings.ingest.transfers.spacing, spacing)})
-    async with ResumableDownloader(settings.fetching, limits, SystemClock()) as transfers:
+    async with ResumableDownloader(settings.fetching, limits, SystemClock(), pace=pace) as transfers:
         yield transfers
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from assayer.errors import InputError, Unreadable
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.text.sanitise import clean_text
+from cluster.whole_files import whole_file
 from index.records.paper_record import PaperRecord, first_problem
 from workers.full_texts.cited_places import WorkCited, read_citing_paper
 from workers.full_texts.grobid_tei import read_tei
@@ -42,20 +44,27 @@ def tei_files(folder: Path) -> list[Path]:
 
 
 def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
-    """One JSON line a paper; what is no paper is told and left out."""
+    """One JSON line a paper; what is no paper is told and left out. Where nothing is a paper `to` stays as it is.
+    Raises InputError where it cannot be written."""
     refused: list[str] = []
     written = works = places = 0
-    with to.open("w", encoding="utf-8") as lines:
+    with suppress(_NoPaper), whole_file(to) as lines:
         for path in files:
             record = _record_or_reason(path)
             if isinstance(record, str):
                 refused.append(f"{path.name}: {record}")
                 continue
-            lines.write(record.model_dump_json(exclude={"year"}) + "\n")
+            lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
             written += 1
             works += len(record.cited_in_text)
             places += sum(len(work.at) for work in record.cited_in_text)
+        if not written:
+            raise _NoPaper
     return TeiRecords(written, works, places, tuple(refused))
+
+
+class _NoPaper(Exception):
+    """There is nothing to write."""
 
 
 def _record_or_reason(path: Path) -> PaperRecord | str:

@@ -4,7 +4,7 @@ Our own client: existing ones bring their own HTTP, and addresses must be fetche
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from lxml import etree
 from assayer.errors import SourceMalformed, SourceRefused
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.literature.withdrawals import says_withdrawn
+from index.ingest.harvest_days import DaySpan
 from index.ingest.pipeline import Ingest, ReportProgress
 from index.ingest.raw_files import IngestedSource, SourceWriter
 from index.ingest.record_rows import IdentifierRow, RecordRow, as_day, deletion
@@ -57,11 +58,9 @@ class ArxivHarvest:
         self._base_url = base_url
         self._set = subjects
 
-    async def harvest(
-        self, ingest: Ingest, first: dt.date, last: dt.date, report: ReportProgress
-    ) -> list[IngestedSource]:
+    async def harvest(self, ingest: Ingest, asked: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
         """Windows that were harvested already are skipped. Raises SourceError."""
-        sources = [self._source(*window) for window in harvest_windows(first, last)]
+        sources = [self._source(*window) for span in asked for window in harvest_windows(*span)]
         missing = ingest.missing(sources)
         marks = []
         for number, source in enumerate(missing):

@@ -10,6 +10,7 @@ A folder of ingest:
 """
 
 import asyncio
+import datetime as dt
 import errno
 import multiprocessing
 import os
@@ -28,6 +29,7 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.models import Frozen
 from assayer.run.structured_concurrency import together
 from index.ingest.duckdb_tables import JoinLimits
+from index.ingest.harvest_days import DaySpan, HarvestedDays
 from index.ingest.raw_compaction import compact_raw_files, remove_leftovers
 from index.ingest.raw_files import (
     IngestedSource,
@@ -69,6 +71,10 @@ class IngestState(Frozen):
     partitions: int
     until: str = ""
     """The release or day up to which it is complete; empty before the first run has ended, and where there is none."""
+    since: dt.date | None = None
+    """Of arXiv's days: the first from which on all are in. None where no run has recorded it."""
+    begun: DaySpan | None = None
+    """Of arXiv's days: those that a run was asked for which has not ended."""
     built: bool = False
     kinds: tuple[SourceKind, ...] = ()
     """Of the files that were all read."""
@@ -120,6 +126,26 @@ class Ingest:
         """Records what a first run is about to read, so that an interrupted one resumes with the same."""
         self.state = self.state.model_copy(update={"until": until})
         self._write_state()
+
+    @property
+    def days(self) -> HarvestedDays:
+        held = self.state
+        return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
+
+    def begin_days(self, asked: Sequence[DaySpan]) -> None:
+        """Recorded before the first of them is read: what a run leaves out that breaks off is asked for by the next."""
+        if asked:
+            span = DaySpan(min(one.first for one in asked), max(one.last for one in asked))
+            self.state = self.state.model_copy(update={"begun": span})
+            self._write_state()
+
+    async def join_days(self, asked: Sequence[DaySpan], taken: Sequence[IngestedSource]) -> IngestSummary:
+        """All of the days that were asked for have been read."""
+        days = self.days.after(asked)
+        summary = await self.join(taken, days.until.isoformat() if days.until else "")
+        self.state = self.state.model_copy(update={"since": days.since, "begun": None})
+        self._write_state()
+        return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
         """The set that the folder is for, fixed at the first run; None accepts it. Raises InputError for another: one

@@ -2,18 +2,20 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assayer.errors import CorpusError
+from cluster.cli.corpus_nightly import history
 from cluster.corpus_source import CorpusRelease
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from index import Delta, VersionStore, build_corpus, read_manifest, update_corpus
 from index.building.version_builder import BuildOptions
-from index.nightly import NightlyUpdate, pending_changes
+from index.nightly import NightlyHistory, NightlyUpdate, pending_changes
 from index.object_storage.publications import PublicationLog, PublishedMeanwhile
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.records.paper_record import PaperRecord
@@ -60,11 +62,15 @@ async def _night(settings: Settings, changes: Path, publish: Any = None) -> str:
         return ()
 
     release = CorpusRelease(settings)
-    release.begin_update(repeats=True)
     night = NightlyUpdate(
-        settings.corpus_path, changes, EMBEDDER, lambda: dt.datetime.now(dt.UTC), BuildOptions(),
+        settings.corpus_path,
+        changes,
+        EMBEDDER,
+        lambda: dt.datetime.now(dt.UTC),
+        BuildOptions(),
+        prepare=partial(release.begin_update, repeats=True),
         publish=publish or release.publish,
-    )  # fmt: skip
+    )
     return (await night.run(fetch)).after
 
 
@@ -129,6 +135,45 @@ async def test_night_that_cannot_publish_takes_no_change_and_the_next_one_publis
     newer = await _night(settings, changes)
     assert newer == _published(settings) != version
     assert not pending_changes(changes)
+
+
+async def test_night_whose_look_at_the_bucket_fails_stands_in_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = _settings(tmp_path / "first", monkeypatch)
+    version = await _first(settings, tmp_path)
+    changes = _folder(tmp_path / "changes", [record(40)])
+    next_publication = tmp_path / "bucket" / "published" / "000000000002.json"
+    next_publication.write_text("{")
+    with pytest.raises(CorpusError):
+        await _night(settings, changes)
+    (night,) = NightlyHistory(settings.corpus_path).runs()
+    assert (night.outcome, night.before, night.after) == ("failed", version, version)
+    assert night.why
+    assert pending_changes(changes)
+    next_publication.unlink()
+    assert await _night(settings, changes) != version
+
+
+async def test_night_on_a_new_machine_brings_the_corpus_first_and_stands_in_the_history_where_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
+    version = await _first(first, tmp_path)
+    changes = _folder(tmp_path / "changes", [record(40)])
+    bucket = tmp_path / "bucket"
+    bucket.rename(tmp_path / "away")
+    with pytest.raises(CorpusError, match="There is no corpus"):
+        await _night(second, changes)
+    (night,) = NightlyHistory(second.corpus_path).runs()
+    assert (night.outcome, night.before, night.papers) == ("failed", "", 0)
+    history()
+    assert "failed" in capsys.readouterr().out
+    (tmp_path / "away").rename(bucket)
+    newer = await _night(second, changes)
+    assert newer == _published(first) != version
+    *_, night = NightlyHistory(second.corpus_path).runs()
+    assert (night.outcome, night.before, night.after) == ("published", version, newer)
 
 
 async def test_night_overtaken_by_another_begins_from_that_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

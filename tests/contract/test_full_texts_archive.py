@@ -84,6 +84,28 @@ async def test_damaged_document_counts_as_missing(archive: FullTextArchive, stor
     await archive.add_document(URL, file, HASH)
     await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", PDF[:-1])
     assert await archive.document(HASH) is None
+    assert await archive.document_at(URL) is None
+
+
+async def test_damaged_document_is_replaced_by_the_one_that_is_fetched_anew(
+    archive: FullTextArchive, storage: FileStorage, file: Path
+) -> None:
+    await archive.add_document(URL, file, HASH)
+    await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", PDF[:-1])
+    await archive.add_document(URL, file, HASH)
+    assert await archive.document(HASH) == PDF
+
+
+async def test_damaged_document_that_cannot_be_removed_is_no_other_failure(
+    archive: FullTextArchive, storage: FileStorage, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(name: str) -> None:
+        raise FullTextError(f"{name} may only be read.")
+
+    await archive.add_document(URL, file, HASH)
+    await storage.write(f"documents/{HASH[:2]}/{HASH}.pdf", b"")
+    monkeypatch.setattr(storage, "delete", refused)
+    assert await archive.document(HASH) is None
 
 
 @pytest.mark.parametrize(

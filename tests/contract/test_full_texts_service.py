@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -134,6 +135,22 @@ async def test_nothing_is_fetched_or_read_twice_by_whoever_comes_later(bench: Be
     asked = sum(bench.world.stats(one).requests for one in GROBIDS) - read
     assert asked == 1  # the version
     assert all(use.cached == use.requests for use in run.journal.sources())
+
+
+async def test_stored_pdf_that_was_damaged_is_fetched_anew_and_read(bench: Bench) -> None:
+    papers = bench.papers()[:1]
+    async with bench.open() as service:
+        first = await service.for_run(a_run()).get(papers, OPEN)
+    requests = bench.world.stats("files").requests
+    (stored,) = bench.store.rglob("documents/*/*.pdf")
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[: len(whole) // 2])
+    shutil.rmtree(bench.store / "readings")
+    async with bench.open() as service:
+        again = await service.for_run(a_run()).get(papers, OPEN)
+    assert again == first
+    assert bench.world.stats("files").requests == requests + 1
+    assert stored.read_bytes() == whole
 
 
 async def test_many_askers_for_few_papers_cost_one_request_each(bench: Bench) -> None:

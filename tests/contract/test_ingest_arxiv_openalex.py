@@ -106,6 +106,32 @@ async def test_a_harvest_that_would_leave_days_out_is_refused(services: Simulate
         await _harvest(tmp_path, services, dt.date(2026, 11, 1))
 
 
+async def test_a_harvest_that_reaches_back_and_stops_short_of_what_is_in_is_refused(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    october = dt.date(2026, 10, 1)
+    await _harvest(tmp_path, services, october, dt.date(2026, 10, 31))
+    before = read(tmp_path / "records")
+    with pytest.raises(InputError, match=r"between 2026-09-10 and 2026-10-01, where this folder begins.*09-30"):
+        await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 10))
+    assert read(tmp_path / "records") == before
+    await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 9, 30))
+    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+
+
+async def test_what_a_harvest_that_broke_off_has_left_out_comes_with_the_next_night(
+    services: SimulatedDatasets, tmp_path: Path
+) -> None:
+    october = dt.date(2026, 10, 1)
+    await _harvest(tmp_path, services, october, dt.date(2026, 10, 31))
+    with pytest.raises(SourceRefused):
+        await ingest_arxiv(
+            str(tmp_path), SEPTEMBER, dt.date(2026, 9, 30), "", settings(services, answer_bytes=10), ignore
+        )
+    await _harvest(tmp_path, services, None, dt.date(2026, 10, 31))
+    assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
+
+
 async def test_a_first_harvest_that_broke_off_is_gone_on_with(services: SimulatedDatasets, tmp_path: Path) -> None:
     with pytest.raises(SourceRefused):
         await ingest_arxiv(str(tmp_path), SEPTEMBER, NOVEMBER, "", settings(services, answer_bytes=10), ignore)

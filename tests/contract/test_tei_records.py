@@ -102,6 +102,23 @@ def test_command_tells_what_it_wrote_and_what_it_left_out(tmp_path: Path) -> Non
     assert json.loads(to.read_text())["id"] == "moth-1"
 
 
+def test_file_that_was_there_stays_where_nothing_is_a_paper(tmp_path: Path) -> None:
+    (tmp_path / "scan.xml").write_bytes(b"<html/>")
+    to = tmp_path / "full.jsonl"
+    to.write_text("last month's\n")
+    told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to)])
+    assert isinstance(told.exception, InputError)
+    assert f"nothing is written to {to}" in str(told.exception)
+    assert "scan.xml" in told.output
+    assert to.read_text() == "last month's\n"
+
+
+def test_place_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "moth-1.tei.xml").write_bytes(PAPER)
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        write_tei_records(tei_files(tmp_path), tmp_path / "none" / "full.jsonl")
+
+
 def test_what_is_no_paper_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no TEI"):
         tei_files(tmp_path)

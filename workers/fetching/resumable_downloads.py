@@ -8,12 +8,12 @@ import asyncio
 import errno
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import Literal, Protocol, Self, TypeVar
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
@@ -25,7 +25,7 @@ from workers.fetching.downloader import network_error_text
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.fetching.ssrf_guard import AddressPolicy, HostResolver, SystemHostResolver, guarded_connector, loggable_url
 
-__all__ = ["ResumableDownloader"]
+__all__ = ["RequestPace", "ResumableDownloader"]
 
 _Result = TypeVar("_Result")
 _CHUNK = 1_048_576
@@ -48,6 +48,14 @@ class _PartReceived(Exception):
     """The connection broke, but it brought a part of the file that can be gone on with."""
 
 
+class RequestPace(Protocol):
+    """Who else asks the same service has a turn between two of ours: `workers.remote.shared_pace.SharedPace`."""
+
+    def permit(self) -> AbstractAsyncContextManager[None]:
+        """For one small request, to its end."""
+        ...
+
+
 class ResumableDownloader:
     """Open from `with` to its end. Raises AddressRefused, SourceUnavailable and SourceRefused."""
 
@@ -58,6 +66,7 @@ class ResumableDownloader:
         clock: Clock,
         resolver: HostResolver | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        pace: RequestPace | None = None,
     ) -> None:
         self._fetching = fetching
         self._settings = settings
@@ -66,6 +75,7 @@ class ResumableDownloader:
         self._resolver = resolver or SystemHostResolver()
         self._session: ClientSession | None = None
         self._sleep = sleep
+        self._pace = pace
         self._one_at_a_time = asyncio.Lock()
         self._last = -math.inf
 
@@ -138,6 +148,7 @@ class ResumableDownloader:
                 await self._sleep(pause)
             try:
                 async with (
+                    nullcontext() if self._pace is None else self._pace.permit(),
                     asyncio.timeout(self._settings.answer_seconds),
                     self._open_response(url, {}, key) as response,
                 ):

@@ -6,7 +6,15 @@ from typing import NamedTuple, Protocol
 
 from rapidfuzz import fuzz
 
-from assayer.errors import AssayerError, DownloadFailed, DownloadRefused, FullTextError, LiteratureError, Unreadable
+from assayer.errors import (
+    AssayerError,
+    DownloadFailed,
+    DownloadRefused,
+    FullTextError,
+    LiteratureError,
+    StoredCopyLost,
+    Unreadable,
+)
 from assayer.models import OPEN, Paper, Window
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
@@ -114,7 +122,12 @@ class FullTextAcquisition:
             try:
                 pdf = await self._fetcher.get(location)
                 cached = pdf.cached
-                text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
+                try:
+                    text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
+                except StoredCopyLost:
+                    pdf = await self._fetcher.get(location)
+                    cached = pdf.cached
+                    text = await self._reader.read(pdf.sha256, location.url, self._settings.work_seconds)
                 check_same_paper(paper, text, location.url)
             except FullTextError as error:
                 attempts.append(AcquisitionAttempt(location.source, cached, error))

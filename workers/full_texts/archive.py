@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
+import logging
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -16,6 +18,8 @@ from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.settings import FullTextSettings
 
 __all__ = ["FullTextArchive"]
+
+_LOG = logging.getLogger(__name__)
 
 _REFUSALS: dict[str, type[FullTextError]] = {
     "address": AddressRefused,
@@ -51,7 +55,8 @@ class FullTextArchive:
     """Files only, each written whole and named by a hash, so that any number of processes may share it.
 
     `documents/…/SHA256.pdf`; `readings/…/SHA256/` with TEI and sections of each parser and version, or why it failed;
-    `visits/…/HASH.json` of addresses. A damaged file counts as missing.
+    `visits/…/HASH.json` of addresses. A damaged file counts as missing, and a damaged document is removed by whoever
+    finds it, so that the next look at its address fetches it anew.
     """
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
@@ -76,7 +81,7 @@ class FullTextArchive:
         return None
 
     async def add_document(self, url: str, file: Path, sha256: str) -> None:
-        if not await self._storage.exists(_document_name(sha256)):
+        if await self.document(sha256) is None:
             await self._storage.add_file(_document_name(sha256), file)
         await self._write(_visit_name(url), _Visit(url=url, at=self._clock.now(), sha256=sha256))
 
@@ -89,7 +94,12 @@ class FullTextArchive:
     async def document(self, sha256: str) -> bytes | None:
         """None when it is missing, or damaged since."""
         data = await self._storage.read(_document_name(sha256))
-        return data if data is not None and hashlib.sha256(data).hexdigest() == sha256 else None
+        if data is None or hashlib.sha256(data).hexdigest() == sha256:
+            return data
+        _LOG.warning("the document %s is damaged in the store; it is removed, to be fetched anew", sha256)
+        with suppress(FullTextError):  # a store that may only be read
+            await self._storage.delete(_document_name(sha256))
+        return None
 
     async def parsed_names(self, sha256: str) -> list[str]:
         """Names under which there is a paper."""

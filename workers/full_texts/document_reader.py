@@ -5,7 +5,7 @@ import logging
 import re
 from typing import Protocol
 
-from assayer.errors import FullTextError, ParserUnavailable, Unreadable
+from assayer.errors import ParserUnavailable, StoredCopyLost, Unreadable
 from assayer.ports import Clock
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.embedded_parser import EmbeddedParser
@@ -138,7 +138,7 @@ class CachingDocumentReader:
     async def _document(self, sha256: str, source: str) -> bytes:
         pdf = await self._archive.document(sha256)
         if pdf is None:
-            raise FullTextError(f"{source} is missing from the document store, or damaged there.", "Fetch it again.")
+            raise StoredCopyLost(f"{source} is missing from the document store, or damaged there.", "Fetch it again.")
         return pdf
 
 

@@ -8,7 +8,7 @@ import hashlib
 import secrets
 import tempfile
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -23,7 +23,8 @@ from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.metrics import COPIES
 from workers.full_texts.pdf_locations import PdfLocation
 from workers.full_texts.settings import FullTextSettings
-from workers.remote.rate_limit import RateLimits, RateLimitStore, SharedRateLimit, TurnEvent, TurnGranted, TurnRequest
+from workers.remote.rate_limit import RateLimits, RateLimitStore, SharedRateLimit
+from workers.remote.shared_pace import SharedPace
 
 __all__ = ["ArchivedPdf", "ArchivingPdfFetcher", "PdfDownloader", "RepositoryPace"]
 
@@ -44,39 +45,15 @@ class RepositoryPace:
             send_within=_SEND_WITHIN,
             answer_within=settings.download.seconds,
         )
-        self._clock = clock
-        self._limits = {"arxiv_files": SharedRateLimit(store, f"files {settings.hosts.arxiv}", limits, clock)}
-        self._locks = {source: asyncio.Lock() for source in self._limits}
-        self._claimant = secrets.token_hex(8)
+        limit = SharedRateLimit(store, f"files {settings.hosts.arxiv}", limits, clock)
+        self._paces = {"arxiv_files": SharedPace(limit, clock)}
 
     @asynccontextmanager
     async def permit(self, source: str) -> AsyncIterator[None]:
         """For one request; at once where the repository sets no pace. Raises StorageError."""
-        limit = self._limits.get(source)
-        if limit is None:
+        pace = self._paces.get(source)
+        async with nullcontext() if pace is None else pace.permit():
             yield
-            return
-        async with self._locks[source]:
-            ticket = secrets.token_hex(8)
-            try:
-                await self._granted(limit, TurnRequest(self._claimant, ticket, 1))
-                await limit.exchange([TurnEvent("sent", ticket, self._clock.monotonic())], None)
-                yield
-            finally:
-                now = self._clock.monotonic()
-                ended = (
-                    TurnEvent("answered", ticket, now),
-                    TurnEvent("unused", ticket, now),
-                    TurnEvent("left", self._claimant, now),
-                )
-                await limit.exchange(ended, None)
-
-    async def _granted(self, limit: SharedRateLimit, request: TurnRequest) -> None:
-        while True:
-            verdict = await limit.exchange((), request)
-            if verdict is None or isinstance(verdict, TurnGranted):
-                return
-            await asyncio.sleep(verdict.seconds)
 
 
 _WANTED: tuple[ContentKind, ...] = ("pdf",)

@@ -1,0 +1,66 @@
+"""Which days a harvest asks for, so that none is left out between those that a folder holds."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assayer.errors import InputError
+
+__all__ = ["DaySpan", "HarvestedDays"]
+
+_DAY = dt.timedelta(days=1)
+
+
+class DaySpan(NamedTuple):
+    first: dt.date
+    last: dt.date
+
+    def covers(self, other: "DaySpan") -> bool:
+        return self.first <= other.first and other.last <= self.last
+
+
+class HarvestedDays(NamedTuple):
+    since: dt.date | None
+    """First day from which on all are in; None before the first run has ended, and in folders of earlier versions."""
+    until: dt.date | None
+    """The last of them; None before the first run has ended."""
+    begun: DaySpan | None
+    """What a run was asked for that has not ended: some of these days are in."""
+
+    def to_ask(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
+        """What was begun, where the folder held something before, then from `since`, or else once more from the last
+        day that is in, as arXiv tells harvesters to: its day is not ours, and may have brought something after we
+        asked. Empty when there is no new day. Raises InputError where days between would be left out."""
+        first = since or self.until
+        if first is None:
+            if self.begun is None:
+                raise InputError("Nothing was harvested yet.", "Say with --from on which day to begin.")
+            first = self.begun.first
+        spans = [DaySpan(first, last)] if first < last or (since and first == last) else []
+        if self.until is None:
+            return spans
+        if since and spans:
+            _refuse_gaps(spans[0], self.since or self.until, self.until)
+        owed = [self.begun] if self.begun and not any(span.covers(self.begun) for span in spans) else []
+        return [*owed, *spans]
+
+    def after(self, asked: Sequence[DaySpan]) -> "HarvestedDays":
+        """When all of these are in."""
+        firsts = [span.first for span in asked]
+        lasts = [span.last for span in asked]
+        since = self.since or self.until
+        return HarvestedDays(
+            min([*firsts, *([since] if since else [])], default=None),
+            max([*lasts, *([self.until] if self.until else [])], default=None),
+            None,
+        )
+
+
+def _refuse_gaps(span: DaySpan, begins: dt.date, until: dt.date) -> None:
+    if span.first > until + _DAY:
+        raise InputError(f"The days between {until} and {span.first} would be missing.", "Leave out --from.")
+    if span.last < begins - _DAY:
+        raise InputError(
+            f"The days between {span.last} and {begins}, where this folder begins, would be missing.",
+            f"Give --until {begins - _DAY} or a later day, or leave it out.",
+        )

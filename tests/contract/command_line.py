@@ -1,0 +1,55 @@
+"""`assayer …` in this process: quick enough to try every command with whatever goes wrong."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cluster.cli.main import main
+from tests.e2e.program import Ended
+
+__all__ = ["CommandLine", "command_line", "error_sentence"]
+
+CommandLine = Callable[..., Ended]
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@pytest.fixture
+def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """Takes arguments; the working directory is `tmp_path`, the data directory a folder in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path / "home"))
+
+    def run(*arguments: object) -> Ended:
+        """What is no exit, a traceback for whoever sits there, is raised."""
+        monkeypatch.setattr(sys, "argv", ["assayer", *map(str, arguments)])
+        code = 0
+        with _own_signals():
+            try:
+                main()
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        told = capsys.readouterr()
+        return Ended(code, told.out, told.err)
+
+    return run
+
+
+def error_sentence(ended: Ended) -> str:
+    """The last thing that is said of a command that failed; nothing looks like success or like a traceback."""
+    assert ended.code not in (0, None), ended
+    assert "Traceback" not in ended.out + ended.err
+    assert ended.err.strip(), ended
+    return ended.err.strip().splitlines()[-1]

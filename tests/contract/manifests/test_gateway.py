@@ -1,0 +1,61 @@
+"""The way in lets through what the application answers to callers and to people, and nothing else."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from orchestrator.api.application import create_documented_app
+from tests.contract.manifests.resources import Resource, Resources, build_folder, of_kind
+
+GATED = ("bucket", "cpu", "gpu", "gpu-search", "llm")
+OWN = {"/metrics"}
+"""Prometheus asks the pods themselves."""
+SERVES = ("/-/healthz", "/-/routes")
+
+
+def application_paths() -> set[str]:
+    return {path for route in create_documented_app().routes for path in _paths(route)}
+
+
+def _paths(route: Any) -> Iterator[str]:
+    """Of a route, or of all that an included router holds."""
+    if hasattr(route, "effective_route_contexts"):
+        yield from (context.path for context in route.effective_route_contexts())
+    else:
+        yield route.path
+
+
+@pytest.fixture(params=GATED)
+def resources(request: pytest.FixtureRequest) -> Resources:
+    return build_folder(f"overlays/{request.param}")
+
+
+def _way_in(resources: Resources) -> Resource:
+    (found,) = (one for one in of_kind(resources, "HTTPRoute") if one["metadata"]["name"] == "assayer")
+    return found
+
+
+def _lets_through(route: Resource, path: str) -> bool:
+    matches = [match["path"] for rule in route["spec"]["rules"] for match in rule["matches"]]
+    return any(
+        path == match["value"] or (match["type"] == "PathPrefix" and path.startswith(match["value"].rstrip("/") + "/"))
+        for match in matches
+    )
+
+
+def test_every_page_and_every_route_for_callers_is_let_through(resources: Resources) -> None:
+    route, paths = _way_in(resources), application_paths()
+    assert {"/console/callback", "/console/static/{name}", "/v1/evaluations", "/docs"} <= paths
+    assert not sorted(path for path in paths - OWN if not _lets_through(route, path))
+
+
+def test_nothing_else_is_let_through(resources: Resources) -> None:
+    route = _way_in(resources)
+    assert not [path for path in (*OWN, *SERVES, "/consoles", "/nothing") if _lets_through(route, path)]
+
+
+def test_cookies_and_callbacks_are_for_the_address_of_the_gateway(resources: Resources) -> None:
+    (settings,) = (one["data"] for one in of_kind(resources, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    (host,) = _way_in(resources)["spec"]["hostnames"]
+    assert settings["ASSAYER_ACCESS__URL"] == f"https://{host}"

@@ -1,0 +1,181 @@
+"""Every command that reads or writes a file, with whatever a file should not be: no traceback, and no success."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.contract.command_line import CommandLine, command_line, error_sentence
+from tests.contract.scripted_service import answer, problem, serving
+from tests.e2e.program import IDEAS
+
+__all__ = ["command_line"]
+
+IDEA = IDEAS / "quote-then-abstain.md"
+PROGRAM = Path(sys.executable).with_name("assayer")
+AT = "@"
+"""Stands for the file in question."""
+
+READERS: dict[str, tuple[str, ...]] = {
+    "idea": ("evaluate", "@.md"),
+    "ideas": ("evaluate", "@.jsonl"),
+    "pdf": ("evaluate", "@.pdf"),
+    "office": ("evaluate", "@.docx"),
+    "calibration": ("evaluate", str(IDEA), "--method", "innoeval", "--calibration", "@.json"),
+    "missed references": ("references", "@.md"),
+    "paper": ("paper", "@.pdf"),
+    "tei": ("paper", "@.xml"),
+    "rewards": ("reward", "@.jsonl"),
+    "papers to curate": ("curate", "@.jsonl"),
+    "questions": ("propose", "@.jsonl"),
+    "ideas to score": ("score", "@.md"),
+    "dimensions": ("score", str(IDEA), "--dimensions", "@.toml"),
+    "report": ("brief", "@.json"),
+    "records": ("corpus", "build", "@.jsonl"),
+    "packed records": ("corpus", "build", "@.jsonl.gz"),
+    "parquet": ("corpus", "build", "@.parquet"),
+    "ids to remove": ("corpus", "update", "--remove", "@"),
+    "records to ingest": ("corpus", "ingest", "jsonl", "@.jsonl", "--to", "ingested"),
+    "data sets": ("corpus", "ingest", "s2", "@", "--to", "ingested"),
+    "manifest": ("corpus", "ingest", "openalex", "@", "--to", "ingested"),
+    "folder of tei": ("corpus", "ingest", "tei", "@", "--to", "records.jsonl"),
+    "labels": (
+        *("calibrate", "innoeval", "--labelled", "@.jsonl", "--reports", "."),
+        *("--classes", "a,b", "--name", "n", "--source", "s"),
+    ),
+    "plan of a training": ("policy", "check", "@.toml"),
+    "audit log": ("audit-log", "verify", "@.jsonl"),
+    "labelled ideas": ("graph", "build", "@.jsonl"),
+}
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "missing": lambda path: None,
+    "folder": lambda path: path.mkdir(),
+    "binary": lambda path: path.write_bytes(bytes(range(256)) * 40),
+    "not utf-8": lambda path: path.write_bytes(b'{"title": "caf\xe9\xff"}\n'),
+    "empty": lambda path: path.touch(),
+    "torn": lambda path: path.write_bytes(b'{"a": '),
+    "no object": lambda path: path.write_bytes(b"[1, 2]\n"),
+    "too deep": lambda path: path.write_bytes(b"[" * 100_000 + b"]" * 100_000),
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path),
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database and a model that are out of reach: whatever comes so far has found nothing wrong with its files."""
+    monkeypatch.setenv("ASSAYER_DATABASE__URL", "postgresql://nobody@127.0.0.1:9/none")
+    monkeypatch.setenv("ASSAYER_DATABASE__CONNECT_SECONDS", "0.5")
+    monkeypatch.setenv("ASSAYER_DATABASE__PATIENCE_SECONDS", "0.5")
+
+
+def _given(arguments: tuple[str, ...], stem: str) -> list[str]:
+    return [one.replace(AT, stem) if one.startswith(AT) else one for one in arguments]
+
+
+def _file(arguments: tuple[str, ...], stem: str) -> Path:
+    (name,) = (one for one in arguments if one.startswith(AT))
+    return Path(name.replace(AT, stem))
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("reader", READERS)
+def test_file_that_cannot_be_used_is_refused_in_words(command_line: CommandLine, reader: str, broken: str) -> None:
+    arguments = READERS[reader]
+    BROKEN[broken](_file(arguments, "input"))
+    error_sentence(command_line(*_given(arguments, "input")))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("stem", ["x" * 300, "a\udcff b"], ids=["too long", "not utf-8"])
+def test_name_that_no_file_can_have_is_refused_in_words(command_line: CommandLine, reader: str, stem: str) -> None:
+    arguments = READERS[reader]
+    said = error_sentence(command_line(*_given(arguments, stem)))
+    assert len(said) < 2_000
+
+
+WRITERS: dict[str, tuple[str, ...]] = {
+    "reports": ("evaluate", str(IDEA), "--out", AT),
+    "briefs": ("brief", "report.json", "--out", AT),
+    "fetched reports": ("fetch", "ev_1", "--out", AT),
+    "contestation": ("contestation", "ev_1", "--out", AT),
+    "rewards": ("reward", "rewards.jsonl", "--out", AT),
+    "proof": ("erase", "--source", "x", "--yes", "--proof", AT),
+    "timeline": ("timeline", "ev_1", "--html", AT),
+    "audit log": ("audit-log", "export", AT),
+    "ingested": ("corpus", "ingest", "jsonl", "records.jsonl", "--to", AT),
+    "copies": ("graph", "check", str(IDEA), str(IDEA), "--out", AT),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_place_below_a_file_is_refused_in_words_and_the_file_stays(command_line: CommandLine, writer: str) -> None:
+    Path("taken").write_text("mine")
+    Path("records.jsonl").write_text('{"id": "1", "title": "A title", "abstract": "Some words."}\n')
+    Path("rewards.jsonl").write_text('{"question": "q", "idea": "i", "abstract": "a"}\n')
+    with serving([problem("forbidden", 403)] * 3) as service, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASSAYER_API_URL", service.url)
+        patch.setenv("ASSAYER_API_KEY", "ak_x")
+        error_sentence(command_line(*_given(WRITERS[writer], "taken/below")))
+    assert Path("taken").read_text() == "mine"
+
+
+ASKING: dict[str, tuple[str, ...]] = {
+    "list": ("list",),
+    "usage": ("usage",),
+    "watch": ("watch", "ev_1"),
+    "cancel": ("cancel", "ev_1"),
+    "retry": ("retry", "ev_1"),
+    "fetch": ("fetch", "ev_1"),
+    "compare": ("compare", "ev_1", "ev_2"),
+    "shortlist": ("shortlist", "bt_1"),
+    "timeline": ("timeline", "ev_1"),
+    "submit": ("submit", str(IDEA)),
+    "erase": ("erase", "--source", "x", "--yes"),
+    "tip": ("audit-log", "tip"),
+}
+
+
+@pytest.mark.parametrize("asking", ASKING)
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("wrong key", problem("unauthorized", 401)),
+        ("another program", answer("<html>hello</html>")),
+        ("other fields", answer({"hello": 1})),
+        ("no JSON", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 3\r\n\r\n{,}"),
+    ],
+)
+def test_service_that_answers_otherwise_is_told_in_words(
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, asking: str, name: str, reply: bytes
+) -> None:
+    with serving([reply] * 4) as service:
+        monkeypatch.setenv("ASSAYER_API_URL", service.url)
+        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
+        error_sentence(command_line(*ASKING[asking]))
+
+
+def _process(out: int | None = None) -> "subprocess.Popen[bytes]":
+    command = [str(PROGRAM), "corpus", "plan", "--papers", "1000000"]
+    return subprocess.Popen(command, stdout=out or subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_reader_that_goes_away_hears_of_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with _process(writing) as process:
+        os.close(writing)
+        _, err = process.communicate()
+    assert (process.returncode, err) == (1, b"")
+
+
+def test_output_that_does_not_fit_on_the_disk_is_no_success() -> None:
+    with open("/dev/full", "wb") as full, _process(full.fileno()) as process:
+        _, err = process.communicate()
+    assert process.returncode == 2
+    assert b"No space left on device. Make room" in err
+    assert b"Traceback" not in err

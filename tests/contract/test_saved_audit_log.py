@@ -1,0 +1,102 @@
+"""A log that was saved is there until a whole new one is, and what is no log is told in a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.contract.command_line import CommandLine, command_line, error_sentence
+from tests.contract.scripted_service import answer, problem, serving
+
+__all__ = ["command_line"]
+
+LAST_WEEKS = "last week's saved log\n"
+TIP = {"tenant": "acme", "number": 1, "hash": "0" * 64}
+
+
+def page(next_: str | None) -> bytes:
+    entry = {
+        "tenant": "acme",
+        "number": 1,
+        "at": "2026-11-24T10:00:00Z",
+        "actor": "mb_ann",
+        "role": "reviewer",
+        "act": "opinion",
+        "about": "ev_1",
+        "content": {},
+        "salt": "0" * 32,
+        "content_hash": "0" * 64,
+        "previous": "0" * 64,
+        "hash": "0" * 64,
+    }
+    return answer({"items": [entry], "next": next_})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    log = tmp_path / "log.jsonl"
+    log.write_text(LAST_WEEKS)
+    return log
+
+
+def test_refused_key_leaves_the_log_that_was_saved(
+    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([problem("forbidden", 403)]) as service:
+        monkeypatch.setenv("ASSAYER_API_URL", service.url)
+        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
+        said = error_sentence(command_line("audit-log", "export", saved))
+    assert said.startswith("Error: ")
+    assert saved.read_text() == LAST_WEEKS
+    assert [one.name for one in saved.parent.iterdir()] == ["log.jsonl"]
+
+
+def test_service_that_refuses_half_way_leaves_the_log_that_was_saved(
+    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([page("1"), problem("forbidden", 403)]) as service:
+        monkeypatch.setenv("ASSAYER_API_URL", service.url)
+        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
+        error_sentence(command_line("audit-log", "export", saved))
+    assert saved.read_text() == LAST_WEEKS
+
+
+def test_whole_log_takes_the_place_of_the_old_one(
+    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([page(None), answer(TIP)]) as service:
+        monkeypatch.setenv("ASSAYER_API_URL", service.url)
+        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
+        ended = command_line("audit-log", "export", saved)
+    assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
+    assert json.loads(saved.read_text())["number"] == 1
+
+
+def test_export_into_a_folder_that_is_not_there_is_refused_in_a_sentence(
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
+    said = error_sentence(command_line("audit-log", "export", "none/log.jsonl"))
+    assert said == "Error: none/log.jsonl cannot be written: No such file or directory."
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "No such file or directory"),
+        (b"\xff\xfe\x00", "it is no text"),
+        (b"{}\n", "line 1, is no entry of an audit log"),
+        (b"", "holds no entries"),
+    ],
+)
+def test_file_that_is_no_log_is_refused_in_a_sentence(
+    command_line: CommandLine, tmp_path: Path, content: bytes | None, why: str
+) -> None:
+    if content is not None:
+        (tmp_path / "log.jsonl").write_bytes(content)
+    said = error_sentence(command_line("audit-log", "verify", "log.jsonl"))
+    assert why in said
+
+
+def test_folder_in_place_of_a_log_is_refused_in_a_sentence(command_line: CommandLine, tmp_path: Path) -> None:
+    assert "Is a directory" in error_sentence(command_line("audit-log", "verify", tmp_path))

@@ -1,0 +1,93 @@
+"""Which days are asked for: none is left out between those that a folder holds, whatever runs came before."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assayer.errors import InputError
+from index.ingest.harvest_days import DaySpan, HarvestedDays
+
+NOTHING = HarvestedDays(None, None, None)
+
+
+def day(number: int) -> dt.date:
+    return dt.date(2020, 1, 1) + dt.timedelta(days=number)
+
+
+def span(first: int, last: int) -> DaySpan:
+    return DaySpan(day(first), day(last))
+
+
+HELD = HarvestedDays(day(100), day(130), None)
+
+
+def test_first_harvest_begins_where_it_is_told() -> None:
+    assert NOTHING.to_ask(day(0), day(9)) == [span(0, 9)]
+    assert NOTHING.to_ask(day(9), day(9)) == [span(9, 9)]
+    with pytest.raises(InputError, match="Nothing was harvested yet"):
+        NOTHING.to_ask(None, day(9))
+
+
+def test_last_day_that_is_in_is_asked_for_once_more() -> None:
+    assert HELD.to_ask(None, day(140)) == [span(130, 140)]
+    assert HELD.to_ask(None, day(130)) == []
+
+
+@pytest.mark.parametrize("last", [99, 100, 140])
+def test_harvest_may_reach_back_to_what_is_in(last: int) -> None:
+    assert HELD.to_ask(day(50), day(last)) == [span(50, last)]
+
+
+@pytest.mark.parametrize(("first", "last"), [(50, 98), (132, 140)])
+def test_harvest_that_would_leave_a_gap_is_refused(first: int, last: int) -> None:
+    with pytest.raises(InputError, match="would be missing"):
+        HELD.to_ask(day(first), day(last))
+
+
+def test_folder_of_an_earlier_version_vouches_for_its_last_day_alone() -> None:
+    old = HarvestedDays(None, day(130), None)
+    with pytest.raises(InputError, match=str(day(129))):
+        old.to_ask(day(50), day(100))
+    assert old.to_ask(day(50), day(129)) == [span(50, 129)]
+
+
+def test_what_was_begun_is_asked_for_first_unless_it_is_asked_for_anyway() -> None:
+    broken = HELD._replace(begun=span(50, 99))
+    assert broken.to_ask(None, day(140)) == [span(50, 99), span(130, 140)]
+    assert broken.to_ask(None, day(130)) == [span(50, 99)]
+    assert broken.to_ask(day(40), day(140)) == [span(40, 140)]
+
+
+def test_first_harvest_that_broke_off_is_gone_on_with() -> None:
+    assert NOTHING._replace(begun=span(3, 9)).to_ask(None, day(12)) == [span(3, 12)]
+    assert NOTHING._replace(begun=span(3, 9)).to_ask(day(5), day(12)) == [span(5, 12)]
+
+
+RUNS = st.lists(st.tuples(st.none() | st.integers(0, 60), st.integers(0, 60), st.booleans()), max_size=12)
+
+
+@given(RUNS)
+def test_whatever_runs_came_before_no_day_is_missing_between_those_that_are_in(
+    runs: list[tuple[int | None, int, bool]],
+) -> None:
+    days, there = NOTHING, set[dt.date]()
+    for since, last, ends in runs:
+        try:
+            asked = days.to_ask(None if since is None else day(since), day(last))
+        except InputError:
+            continue
+        if not asked:
+            continue
+        if ends:
+            there |= {one for span in asked for one in _days(span)}
+            days = days.after(asked)
+        else:
+            days = days._replace(begun=DaySpan(min(one.first for one in asked), max(one.last for one in asked)))
+        if days.since and days.until:
+            assert {*_days(DaySpan(days.since, days.until))} <= there
+
+
+def _days(span: DaySpan) -> list[dt.date]:
+    return [span.first + dt.timedelta(days=number) for number in range((span.last - span.first).days + 1)]
