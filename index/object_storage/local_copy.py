@@ -3,6 +3,7 @@
     DIRECTORY/
     ├── segments/, versions/, shards/   as of any corpus; large files that versions share are links to one
     ├── incoming/PART/                  what is being fetched; one process fetches a part, and the others wait
+    ├── exchanged                       versions that came from a bucket or went there
     └── place.lock                      held while something is moved to its place, or removed
 
 A file is verified while it comes, so that nobody has to read it again. Moving is atomic, segments before the versions
@@ -24,6 +25,7 @@ from typing import NamedTuple
 from assayer.errors import CorpusError
 from index.disk_access import explained_disk_errors
 from index.hashing import checksum
+from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
 from index.object_storage.storage import ObjectStorage
 from index.shards.shard_store import ShardStore, is_sharded
@@ -96,6 +98,7 @@ class LocalCopy:
         wanted = range(len(inventory.parts)) if parts is None else parts
         done = [PullSummary(inventory.version, 0, 0, 0)]
         with explained_disk_errors(self.directory):
+            ExchangeNotes(self.directory, storage.address).add(inventory.version)
             # The whole first: a shard's version that no whole names is removed by who tidies up meanwhile.
             if inventory.whole:
                 done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, anew))

@@ -86,6 +86,17 @@ class PublicationLog:
             # A store that knows no conditional writes lets the last of two win.
             raise self.meanwhile(publication.number)
 
+    def names(self, version: str) -> bool:
+        """Whether a list that is still there has it, the newest or one of those before. Raises CorpusError."""
+        for number in reversed(self._numbers()):
+            try:
+                found = self._read(number).find(version)
+            except ObjectNotFound:  # removed meanwhile, as all before it
+                return False
+            if found is not None:
+                return True
+        return False
+
     def forget_old(self) -> None:
         """Removes all but the last lists."""
         for number in self._numbers()[:-_LISTS_KEPT]:

@@ -4,11 +4,13 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
 from index.hashing import REBUILD_HINT
+from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name, take_inventory
 from index.object_storage.local_copy import verify_version
 from index.object_storage.publications import (
@@ -69,6 +71,14 @@ class CorpusPublisher:
         """The current version by default. `after` is the number from which it was made: raises PublishedMeanwhile where
         there is a later one; by default the one that is there now. Raises CorpusError, also for a damaged version;
         what was uploaded until then is used by the next attempt."""
+        summary = self._publish(directory, verified, after, version)
+        with suppress(OSError):  # the log of the bucket says it too, for as long as it goes back
+            ExchangeNotes(directory, self._storage.address).add(summary.version)
+        return summary
+
+    def _publish(
+        self, directory: Path, verified: VerificationCache, after: int | None, version: str | None
+    ) -> PublishSummary:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
