@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import CorpusError
+from assayer.models import OPEN
 from index import Corpus, VersionStore
 from index.hashing import FileChecksum, checksum, verify_files
 from index.object_storage.following import BucketOrigin, FollowedBucket
@@ -392,3 +393,58 @@ async def test_list_of_a_release_before_is_read_and_published_over(place: str, t
     builder.publish()
     assert reader(tmp_path / "reader", place).fetch("") == newer
     assert reader(tmp_path / "other", place).fetch(version) == version, "what a kept version needs stays"
+
+
+async def test_first_pull_of_shards_into_the_directory_of_one_piece(place: str, tmp_path: Path) -> None:
+    origin = reader(tmp_path / "reader", place)
+    directory = origin.copy.directory
+    one, shards = Builder(tmp_path / "one", place), Builder(tmp_path / "shards", place, 2)
+    await one.build()
+    one.publish()
+    reading = Corpus.open(directory, EMBEDDER, origin.fetch(""))
+    newest = await shards.build()
+    shards.publish()
+    assert reader(tmp_path / "reader", place).fetch("") == newest
+    assert await answers(directory, newest) == await answers(shards.directory, newest)
+    assert len(await reading.search(["bees"], 5, OPEN)) == 1, "who reads goes on"
+    assert (directory / "segments").is_dir()
+    reading.close()
+    newest = await shards.update(40)
+    shards.publish()
+    last = reader(tmp_path / "reader", place)
+    assert last.fetch("") == newest
+    assert one_piece_left(directory) == []
+
+
+def one_piece_left(directory: Path) -> list[str]:
+    """What nobody can open once the corpus is in shards."""
+    segments = [path.name for path in (directory / "segments").glob("*")]
+    return segments + [path.name for path in (directory / "versions").glob("*/words")]
+
+
+async def test_pull_of_shards_onto_a_nearly_full_disk_keeps_what_it_has_placed(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", place, 3), reader(tmp_path / "reader", place)
+    versions = [await builder.build()]
+    builder.publish()
+    origin.fetch("")
+    for number in (40, 41):
+        versions.append(await builder.update(number))
+        builder.publish()
+        if number == 40:
+            origin.bucket.look()
+            origin.fetch("")
+    usage, asked = shutil.disk_usage(tmp_path), 0
+
+    def nearly_full(_: Path) -> object:
+        """No room until old versions have gone, and then there is."""
+        nonlocal asked
+        asked += 1
+        return usage._replace(free=1000 if asked % 2 else usage.free)
+
+    monkeypatch.setattr(shutil, "disk_usage", nearly_full)
+    origin.bucket.look()
+    assert origin.fetch("") == versions[-1]
+    assert asked > 2, "room was made more than once"
+    assert await answers(origin.copy.directory, versions[-1]) == await answers(builder.directory, versions[-1])
