@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from assayer.errors import CorpusError
-from index.disk_access import explained_disk_errors
+from index.disk_access import explained_disk_errors, link_or_copy
 from index.hashing import checksum
 from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
@@ -327,10 +327,7 @@ def _link(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     following = target.with_name(f".{target.name}.next")
     following.unlink(missing_ok=True)
-    try:
-        os.link(source, following)
-    except OSError:
-        shutil.copyfile(source, following)
+    link_or_copy(source, following)
     following.replace(target)
 
 
