@@ -11,8 +11,10 @@ from assayer.ports import Embedder
 from cluster.settings import Settings
 from index import Corpus, ShardStore, VersionStore, is_sharded, read_manifest
 from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.local_copy import LocalCopy, PullSummary
+from index.object_storage.publications import Publication
 from index.object_storage.publishing import CorpusPublisher, PublishOptions, PublishSummary
 from index.versions.manifest import CorpusChanges
 from index.versions.verification_cache import VerificationCache
@@ -85,10 +87,10 @@ class CorpusRelease:
         if newest is None:
             return None
         here = VersionStore(self._directory).current_version()
-        if here and newest.find(here) is None:
+        if here and here != newest.current.version:
             if self._made_of(newest.current.version):
                 return None
-            if not repeats:
+            if not (repeats or self._was_published(here, newest)):
                 raise CorpusError(
                     f"Version {here} in {self._directory} was built here and never published, and somebody else has "
                     f"published version {newest.current.version} in {self.address}.",
@@ -97,11 +99,31 @@ class CorpusRelease:
         inventory = self._publisher.log.inventory_of(newest.current)
         return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
 
-    def publish(self) -> PublishSummary:
-        """Raises CorpusError, PublishedMeanwhile among them."""
+    def publish(self, *, force: bool = False) -> PublishSummary:
+        """Without a begin, a version that another has replaced is refused unless `force`. Raises CorpusError,
+        PublishedMeanwhile among them."""
+        if self._after is None and not force:
+            self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)
         self._after = summary.number
         return summary
+
+    def _refuse_older(self) -> None:
+        """Raises CorpusError."""
+        newest, here = self._publisher.log.newest(), VersionStore(self._directory).current_version()
+        if newest is None or not here or here == newest.current.version:
+            return
+        if self._was_published(here, newest) and not self._made_of(newest.current.version):
+            raise CorpusError(
+                f"Version {here} in {self._directory} was published in {self.address} before, and version "
+                f"{newest.current.version} has taken its place: publishing it again would take everybody back to it.",
+                "To go on from what is there: assayer corpus pull. If it is meant: assayer corpus publish --force.",
+            )
+
+    def _was_published(self, version: str, newest: Publication) -> bool:
+        log = self._publisher.log
+        known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
+        return known or log.names(version)
 
     def _made_of(self, version: str) -> bool:
         """Whether the current version here is an update of that one, or an update of an update."""

@@ -89,6 +89,8 @@ class CapacityRequest(Frozen):
     """That share the work of building."""
     keep: int = Field(default=3, ge=1)
     """Versions."""
+    shards: int | None = Field(default=None, ge=1)
+    """None: a corpus in one piece."""
     usd_per_hour: float | None = Field(default=None, ge=0)
     """Of one machine; None: the profile's."""
     texts_per_second: float | None = Field(default=None, gt=0)
@@ -165,7 +167,7 @@ def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: 
     disk = _disk(size, have)
     return CapacityPlan(
         (*disk, *_totals(disk, size, wanted)),
-        _memory(size, disk, have),
+        _memory(size, disk, wanted, have),
         _building(size, wanted, have, rate, usd),
         _nightly(size, wanted, have, rate, usd, sum(one.value for one in disk)),
     )
@@ -206,9 +208,10 @@ def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest)
     )
 
 
-def _memory(size: _Size, disk: Sequence[PlannedFigure], have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+def _memory(
+    size: _Size, disk: Sequence[PlannedFigure], wanted: CapacityRequest, have: PlanningConstants
+) -> tuple[PlannedFigure, ...]:
     _, tables, _, _, index, words = disk
-    sample = min(size.rows, size.lists * _TRAINED_ON)
     return (
         PlannedFigure(
             "To answer quickly", tables.value + index.value + words.value, "bytes", "ids + index + words, mapped"
@@ -219,13 +222,25 @@ def _memory(size: _Size, disk: Sequence[PlannedFigure], have: PlanningConstants)
             "bytes",
             (size.texts, "texts", 2 * size.dimensions),
         ),
-        _sum(
-            "To build, a process",
-            "bytes",
-            (1, "process", have["process_bytes"]),
-            (sample, "vectors to train on", 4 * size.dimensions),
-        ),
+        *_memory_to_build(size, wanted, have),
     )
+
+
+def _memory_to_build(size: _Size, wanted: CapacityRequest, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+    """Of one process that builds all, or of those that build shards side by side. Every text counts as looked up."""
+    shards = wanted.shards or 1
+    built = _sum(
+        "To build" if wanted.shards is None else f"To build one of {shards} shards",
+        "bytes",
+        (1, "process", have["process_bytes"]),
+        (size.papers / shards, "papers", have["build_record_bytes"]),
+        (size.texts / shards, "texts", have["known_bytes"]),
+        (min(size.rows, size.lists * _TRAINED_ON), "vectors to train on", 4 * size.dimensions),
+    )
+    if wanted.shards is None:
+        return (built,)
+    dealt = (1, "process", have["deal_bytes"]), (size.papers, "papers", have["seen_bytes"])
+    return (_sum("To deal out to shards", "bytes", *dealt), built)
 
 
 def _building(

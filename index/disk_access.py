@@ -1,15 +1,16 @@
-"""Writing below a directory: a lock for one process at a time, and errors of the operating system in plain words."""
+"""Writing below a directory: locks, second names of files, and errors of the operating system in plain words."""
 
 import errno
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from assayer.errors import CorpusError, InputError
 
-__all__ = ["explained_disk_errors", "folder_lock", "library_errors_as_oserror"]
+__all__ = ["explained_disk_errors", "folder_lock", "library_errors_as_oserror", "link_or_copy"]
 
 _HINTS = {
     errno.ENOSPC: "Free some space and run it again.",
@@ -61,3 +62,13 @@ def library_errors_as_oserror(directory: Path) -> Iterator[None]:
             if os.strerror(number) in str(error):
                 raise OSError(number, os.strerror(number), str(directory)) from error
         raise
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """The same file under a second name, or a copy of it where the disk knows no hard links. Raises OSError."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)

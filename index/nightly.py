@@ -199,17 +199,14 @@ class NightlyUpdate:
     async def _update(
         self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
     ) -> tuple[Manifest | ShardedManifest, CorpusChanges]:
-        def accept(before: Manifest) -> Acceptance:
-            return Acceptance(self.embedder, before.papers, delta.deletions)
-
+        accept = Acceptance(self.embedder, _current(self.directory).papers, delta.deletions)
         if is_sharded(self.directory):
             whole = await update_shards(
                 delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
             )
             return whole.manifest, whole.changes
-        before = read_manifest(VersionStore(self.directory).current_path())
         one = await update_corpus(
-            delta, self.directory, self.embedder, progress, self.options, accept(before), watch, self.reader
+            delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
         )
         return one.manifest, one.changes
 

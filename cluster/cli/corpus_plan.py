@@ -29,6 +29,9 @@ def plan(
     ] = 0.001,
     machines: Annotated[int, typer.Option(min=1, help="Machines that build together.")] = 1,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk.")] = 3,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="Shards to build in, for the memory of each process; none by default.")
+    ] = None,
     usd_per_hour: Annotated[float | None, typer.Option(min=0, help="What such a machine costs per hour.")] = None,
     texts_per_second: Annotated[
         float | None, typer.Option(help="Embedding speed you measured, in abstracts per second.")
@@ -45,6 +48,7 @@ def plan(
         daily=daily,
         machines=machines,
         keep=keep,
+        shards=shards,
         usd_per_hour=usd_per_hour,
         texts_per_second=texts_per_second,
     )

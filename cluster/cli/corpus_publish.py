@@ -23,13 +23,16 @@ def publish(
         typer.Option("--to", help="Where to, as s3://bucket/corpus; by default ASSAYER_CORPUS__SOURCE."),
     ] = None,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep there, including this one.")] = 3,
+    force: Annotated[
+        bool, typer.Option("--force", help="Publish even a version that a newer one has replaced there.")
+    ] = False,
 ) -> None:
     """Publish the current version where other machines pull it; readers find it only once all of it is there."""
     from cluster.corpus_source import CorpusRelease
 
     release, console = CorpusRelease(load_settings(), keep, to), SafeConsole(highlight=False)
     with console.status("Publishing"):
-        summary = release.publish()
+        summary = release.publish(force=force)
     show_publication(summary, release.address, console)
 
 

@@ -25,11 +25,13 @@ from assayer.errors import ConfigurationError
 from assayer.models import Frozen
 from assayer.ports import LexicalEmbedder
 from index import BuildOptions, BuildSummary, build_corpus
+from index.building.embedded_texts import hashes_of_embedded_texts, texts_to_embed
+from index.building.text_embedding import KnownVectors
 from index.building.vector_store import VectorStore, lookup_embedder, vector_file_key
-from index.records.parquet_records import RecordWithVector
+from index.disk_access import explained_disk_errors
+from index.hashing import Hashes
 from index.records.record_sources import RecordReader, source_files
 from index.segments.gpus import Device, open_gpus
-from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
 from index.shards.build import build_shards
 from index.versions.manifest import RejectionCount
 from workers.embedding.local_embedder import local_embedder
@@ -146,21 +148,10 @@ def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
     lexical = isinstance(embedder, LexicalEmbedder)
     for path in paths["path"].to_pylist():
         records = RecordReader([Path(path)], None if wanted.embed_anew or lexical else embedder)
-        texts = chain.from_iterable(map(_texts, records))
+        texts = chain.from_iterable(map(texts_to_embed, records))
         while some := list(islice(texts, size)):
             key = vector_file_key(some, embedder.name, lexical)
             yield _portion(key, [] if key in store else some, len(some))
-
-
-def _texts(filed: RecordWithVector) -> Iterator[str]:
-    """All that a corpus embeds of a paper, its own text only where it brings no vector."""
-    record = filed.record
-    if filed.vector is None:
-        yield paper_text(record.title, record.abstract)
-    sections = [section.text for section in record.sections]
-    for place in passages_of(0, record.abstract, sections):
-        text = record.abstract if place.section == ABSTRACT else sections[place.section]
-        yield passage_text(record.title, text, place)
 
 
 def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
@@ -214,13 +205,14 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
     with closing(local_embedder(wanted.embedder)) as model:
-        embedder = lookup_embedder(model, VectorStore(wanted.vectors).known(stored.keys))
         if wanted.shards is None:
+            known = await asyncio.to_thread(_stored_vectors, wanted, stored.keys, wanted.directory)
+            embedder = lookup_embedder(model, known)
             one = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
             manifest = one.manifest
             return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, one.already_built)
         each = _ShardTasks(wanted, stored.keys).build
-        many = await build_shards(wanted.sources, wanted.shards, wanted.directory, embedder, None, options, each)
+        many = await build_shards(wanted.sources, wanted.shards, wanted.directory, model, None, options, each)
     whole = many.manifest
     return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, many.already_built)
 
@@ -268,5 +260,17 @@ def _build_shard(
     wanted: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
 ) -> BuildSummary:
     with closing(local_embedder(wanted.embedder)) as embedder:
-        stored = lookup_embedder(embedder, VectorStore(wanted.vectors).known(keys))
+        known = KnownVectors([])
+        if part is not None:  # a task holds the vectors of its own texts, not of all
+            lexical = isinstance(embedder, LexicalEmbedder)
+            own = hashes_of_embedded_texts(part, None if lexical else embedder)
+            known = _stored_vectors(wanted, keys, place, own)
+        stored = lookup_embedder(embedder, known)
         return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))
+
+
+def _stored_vectors(wanted: RayBuildPlan, keys: Sequence[str], place: Path, own: Hashes | None = None) -> KnownVectors:
+    """Copied to the disk of the corpus that is built, for as long as it is. Raises CorpusError."""
+    with explained_disk_errors(place):
+        place.mkdir(parents=True, exist_ok=True)
+        return VectorStore(wanted.vectors).known(keys, place, own)

@@ -37,15 +37,24 @@ class Acceptance:
 
     embedder: Embedder
     papers_before: int
+    """In the whole corpus."""
     removed: Collection[PaperId] = ()
 
     async def __call__(self, directory: Path, manifest: Manifest) -> None:
         """Raises CorpusError."""
-        if self.papers_before - manifest.papers > _MOST_LOST * self.papers_before:
+        self.check_size(directory, manifest.papers)
+        await self.check_answers(directory, manifest)
+
+    def check_size(self, directory: Path, papers: int) -> None:
+        """Of the whole corpus: of a shard with few papers, one is soon more than a tenth. Raises CorpusError."""
+        if self.papers_before - papers > _MOST_LOST * self.papers_before:
             raise CorpusError(
-                f"The update would leave {manifest.papers:,} of {self.papers_before:,} papers in {directory}.",
+                f"The update would leave {papers:,} of {self.papers_before:,} papers in {directory}.",
                 "If that is meant, do it by hand: assayer corpus update.",
             )
+
+    async def check_answers(self, directory: Path, manifest: Manifest) -> None:
+        """Of a corpus in one piece, or of one shard. Raises CorpusError."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(f"{len(left)} papers that were removed still answer, the first: {next(iter(left))}.")
@@ -53,6 +62,8 @@ class Acceptance:
 
     async def _find(self, reader: VersionReader, lexical: bool) -> None:
         units = _sample(reader)
+        if not units:
+            return  # a shard that has lost its last paper
         titles = [reader.paper(unit).title for unit in units]
         queries: Sequence[Query] = titles
         if lexical and isinstance(self.embedder, LexicalEmbedder):
@@ -75,6 +86,8 @@ class Acceptance:
 
 def _sample(reader: VersionReader) -> list[int]:
     """Evenly spaced units that are not hidden, of the newest segment and of all."""
+    if not reader.segments:
+        return []
     newest = len(reader) - len(reader.segments[-1])
     spaced = (np.linspace(first, len(reader) - 1, _SOUGHT // 2).astype(int) for first in (newest, 0))
     drawn = sorted({unit for units in spaced for unit in units.tolist()})

@@ -60,8 +60,13 @@ class KnownVectors:
         texts = np.concatenate([np.empty(0, np.uint64), *(part.texts for part in parts)])
         order = np.argsort(texts, kind="stable")
         self._texts = texts[order]
+        del texts
         self._rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])[order]
-        self._parts = np.repeat(np.arange(len(parts), dtype=np.int16), [len(part.texts) for part in parts])[order]
+        self._parts = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part.texts) for part in parts])[order]
+
+    def __len__(self) -> int:
+        """Texts; one that is known twice counts twice."""
+        return len(self._texts)
 
     def fill(
         self,
@@ -77,12 +82,16 @@ class KnownVectors:
         known = places < len(self._texts)
         known[known] = self._texts[places[known]] == wanted[known]
         places, found = places[known], rows[known]
-        for number, (own, weights) in enumerate(zip(self._vectors, self._lexical, strict=True)):
-            here = self._parts[places] == number
-            vectors[found[here]] = own[self._rows[places[here]]]
+        parts = self._parts[places]
+        grouped = np.argsort(parts, kind="stable")
+        numbers, starts = np.unique(parts[grouped], return_index=True)
+        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # one empty for none
+            theirs = self._rows[places[group]]
+            vectors[found[group]] = self._vectors[number][theirs]
+            weights = self._lexical[number]
             if lexical is not None and weights is not None:
-                pairs = zip(found[here].tolist(), self._rows[places[here]].tolist(), strict=True)
-                lexical.update((row, weights.row(theirs)) for row, theirs in pairs)
+                pairs = zip(found[group].tolist(), theirs.tolist(), strict=True)
+                lexical.update((row, weights.row(own)) for row, own in pairs)
         return rows[~known]
 
 

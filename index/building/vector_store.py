@@ -5,14 +5,19 @@ import io
 import secrets
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import Literal
+from zipfile import BadZipFile
 
 import fsspec
 import numpy as np
+from numpy.typing import NDArray
 
+from assayer.errors import CorpusError
 from assayer.ports import Embedder, LexicalEmbedder, LexicalWeights, Vectors, WeighedTexts
-from index.building.text_embedding import KnownVectors, VectorBlock
-from index.hashing import hash64
+from index.building.gathered_vectors import GatheredVectors
+from index.building.text_embedding import KnownVectors
+from index.hashing import Hashes, hash64
 from index.segments.lexical_rows import LexicalRows, pack_rows
 
 __all__ = ["LexicalLookupEmbedder", "LookupEmbedder", "VectorStore", "lookup_embedder", "vector_file_key"]
@@ -55,24 +60,36 @@ class VectorStore:
         self._files.pipe_file(unfinished, written)
         self._files.mv(unfinished, path)
 
-    def known(self, keys: Iterable[str]) -> KnownVectors:
-        """The vectors of these files; on the local disk they are memory-mapped."""
-        return KnownVectors([self._part(key) for key in keys])
+    def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
+        """The vectors of these files, copied one file after the other into one in a directory on this machine, which
+        has no name there; `wanted` as in GatheredVectors. Raises CorpusError for a file that cannot be read, and
+        OSError for a full disk."""
+        with GatheredVectors(directory, wanted) as gathered:
+            for key in keys:
+                rows = self._rows(key)
+                gathered.add(np.array(rows["text"], np.uint64), rows["vector"], self._weights(key))
+            return gathered.known()
 
-    def _part(self, key: str) -> VectorBlock:
+    def _rows(self, key: str) -> NDArray[np.void]:
+        """Raises CorpusError."""
         path = self._path(key)
-        if "file" in np.atleast_1d(self._files.protocol):
-            rows = np.load(path, mmap_mode="r")
-        else:
-            rows = np.load(io.BytesIO(self._files.cat_file(path)))
-        return VectorBlock(np.array(rows["text"], np.uint64), np.arange(len(rows)), rows["vector"], self._weights(key))
+        try:
+            written = self._files.cat_file(path)
+            rows: NDArray[np.void] = np.load(io.BytesIO(written))
+        except (OSError, ValueError, EOFError) as error:
+            raise _unreadable(path, error) from None
+        return rows
 
     def _weights(self, key: str) -> LexicalRows | None:
+        """Raises CorpusError."""
         path = self._weights_path(key)
-        if not self._files.exists(path):
-            return None
-        with np.load(io.BytesIO(self._files.cat_file(path))) as packed:
-            return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
+        try:
+            if not self._files.exists(path):
+                return None
+            with np.load(io.BytesIO(self._files.cat_file(path))) as packed:
+                return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
+            raise _unreadable(path, error) from None
 
     def _weights_path(self, key: str) -> str:
         return f"{self._folder}/{key}.weights.npz"
@@ -100,11 +117,11 @@ class LookupEmbedder:
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         if kind == "query" or not texts:
             return await self._embedder.embed(texts, kind)
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        vectors = np.full((len(texts), self.dimensions), np.nan, np.float32)
         missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
         if missing:
             vectors[missing] = await self._embedder.embed([texts[row] for row in missing], kind)
-        return vectors
+        return _finite(vectors)
 
 
 class LexicalLookupEmbedder(LookupEmbedder):
@@ -118,13 +135,13 @@ class LexicalLookupEmbedder(LookupEmbedder):
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         if kind == "query" or not texts:
             return await self._lexical.embed_with_weights(texts, kind)
-        vectors, weights = np.empty((len(texts), self.dimensions), np.float32), dict[int, LexicalWeights]()
+        vectors, weights = np.full((len(texts), self.dimensions), np.nan, np.float32), dict[int, LexicalWeights]()
         missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
         if missing:
             weighed = await self._lexical.embed_with_weights([texts[row] for row in missing], kind)
             vectors[missing] = weighed.vectors
             weights.update(zip(missing, weighed.lexical, strict=True))
-        return WeighedTexts(vectors, [weights[row] for row in range(len(texts))])
+        return WeighedTexts(_finite(vectors), [weights[row] for row in range(len(texts))])
 
 
 def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
@@ -132,3 +149,20 @@ def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
     if isinstance(embedder, LexicalEmbedder):
         return LexicalLookupEmbedder(embedder, embedder, known)
     return LookupEmbedder(embedder, known)
+
+
+def _finite(vectors: Vectors) -> Vectors:
+    """Raises CorpusError: a row that nobody filled, or that was damaged, never comes into a corpus."""
+    if not np.isfinite(vectors).all():
+        raise CorpusError(
+            "A text's vector cannot be used: a stored vector is not finite.",
+            "Remove the folder of vectors (--vectors), and build again.",
+        )
+    return vectors
+
+
+def _unreadable(path: str, error: Exception) -> CorpusError:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return CorpusError(
+        f"The stored vectors in {path} cannot be read: {reason}.", "Remove that file, and build again: it is made anew."
+    )

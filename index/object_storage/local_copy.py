@@ -3,6 +3,7 @@
     DIRECTORY/
     ├── segments/, versions/, shards/   as of any corpus; large files that versions share are links to one
     ├── incoming/PART/                  what is being fetched; one process fetches a part, and the others wait
+    ├── exchanged                       versions that came from a bucket or went there
     └── place.lock                      held while something is moved to its place, or removed
 
 A file is verified while it comes, so that nobody has to read it again. Moving is atomic, segments before the versions
@@ -22,8 +23,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from assayer.errors import CorpusError
-from index.disk_access import explained_disk_errors
+from index.disk_access import explained_disk_errors, link_or_copy
 from index.hashing import checksum
+from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
 from index.object_storage.storage import ObjectStorage
 from index.shards.shard_store import ShardStore, is_sharded
@@ -96,6 +98,7 @@ class LocalCopy:
         wanted = range(len(inventory.parts)) if parts is None else parts
         done = [PullSummary(inventory.version, 0, 0, 0)]
         with explained_disk_errors(self.directory):
+            ExchangeNotes(self.directory, storage.address).add(inventory.version)
             # The whole first: a shard's version that no whole names is removed by who tidies up meanwhile.
             if inventory.whole:
                 done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, anew))
@@ -153,7 +156,7 @@ class LocalCopy:
                 return PullSummary(inventory.version, 0, 0, 0)  # who was waited for has fetched it
             here = self._files_here(name)
             missing = {one.sha256: one for one in files if one.sha256 not in here or one.sha256 in anew}
-            self._require_room(missing.values(), incoming, inventory.version)
+            self._require_room(missing.values(), incoming, inventory)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
                 for _ in pool.map(lambda one: _fetch(one, incoming, storage), missing.values()):
                     pass
@@ -186,18 +189,18 @@ class LocalCopy:
                         found[file.sha256] = one
         return found
 
-    def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, version: str) -> None:
-        """Old versions go first. Raises CorpusError."""
+    def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, inventory: VersionInventory) -> None:
+        """Old versions go first, and nothing of the one that is pulled. Raises CorpusError."""
         lacking = sum(one.bytes for one in missing)
         needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed:
             with self._placing():
-                self._prune("", keep=1)
+                self._prune(inventory.version, keep=1, in_shards=bool(inventory.shard_count))
         free = shutil.disk_usage(self.directory).free
         if free < needed:
             raise CorpusError(
-                f"Version {version} of the corpus needs {needed / 2**20:,.0f} MiB more in {self.directory}, where "
-                f"{free / 2**20:,.0f} MiB are free.",
+                f"Version {inventory.version} of the corpus needs {needed / 2**20:,.0f} MiB more in {self.directory}, "
+                f"where {free / 2**20:,.0f} MiB are free.",
                 "Free some space, or give another directory: ASSAYER_CORPUS__PATH.",
             )
 
@@ -244,22 +247,15 @@ class LocalCopy:
         current = self._root.current_version()
         return [one.name for one in sorted(paths, key=lambda one: (one.name != current, -one.stat().st_mtime))]
 
-    def _prune(self, version: str, keep: int | None = None) -> None:
-        """Removes all but a version, those that came last and those in use; with `_placing`."""
-        keep = self._keep if keep is None else keep
-        kept = self._by_age()[:keep]
-        self._root.keep_only([version, *kept])
-        if not is_sharded(self.directory):
+    def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
+        """Removes all but a version, those that came last and those in use; with `_placing`. `in_shards` where that
+        version is, though nothing of a shard is here yet."""
+        kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
+        if in_shards or is_sharded(self.directory):
+            ShardStore(self.directory).keep_only(kept)
+        else:
+            self._root.keep_only(kept)
             self._root.prune_segments()
-            return
-        shards = ShardStore(self.directory)
-        named = [shards.read_manifest(one).shards for one in self._by_age()]
-        for place in sorted((self.directory / "shards").iterdir()):
-            store = VersionStore(place)
-            number = int(place.name)
-            if (place / "versions").is_dir() and named:
-                store.keep_only(one[number].version for one in named if number < len(one))
-                store.prune_segments()
 
     @contextmanager
     def _placing(self) -> Iterator[None]:
@@ -331,10 +327,7 @@ def _link(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     following = target.with_name(f".{target.name}.next")
     following.unlink(missing_ok=True)
-    try:
-        os.link(source, following)
-    except OSError:
-        shutil.copyfile(source, following)
+    link_or_copy(source, following)
     following.replace(target)
 
 

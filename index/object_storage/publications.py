@@ -15,11 +15,19 @@ from assayer.models import Frozen
 from index.object_storage.inventory import VersionInventory
 from index.object_storage.storage import ObjectNotFound, ObjectStorage
 
-__all__ = ["Publication", "PublicationLog", "PublishedMeanwhile", "PublishedVersion"]
+__all__ = [
+    "Publication",
+    "PublicationLog",
+    "PublishedMeanwhile",
+    "PublishedVersion",
+    "inventory_digest",
+    "inventory_names",
+]
 
 _FOLDER = "published"
 _DIGITS = 12
 _LISTS_KEPT = 50
+_DIGEST_SHOWN = 16
 
 
 class PublishedMeanwhile(CorpusError):
@@ -78,6 +86,17 @@ class PublicationLog:
             # A store that knows no conditional writes lets the last of two win.
             raise self.meanwhile(publication.number)
 
+    def names(self, version: str) -> bool:
+        """Whether a list that is still there has it, the newest or one of those before. Raises CorpusError."""
+        for number in reversed(self._numbers()):
+            try:
+                found = self._read(number).find(version)
+            except ObjectNotFound:  # removed meanwhile, as all before it
+                return False
+            if found is not None:
+                return True
+        return False
+
     def forget_old(self) -> None:
         """Removes all but the last lists."""
         for number in self._numbers()[:-_LISTS_KEPT]:
@@ -94,8 +113,12 @@ class PublicationLog:
         return self.inventory_of(found)
 
     def inventory_of(self, version: PublishedVersion) -> VersionInventory:
-        name = inventory_name(version.version)
-        content = self.storage.read(name)
+        """Raises CorpusError."""
+        name, former = inventory_names(version)
+        try:
+            content = self.storage.read(name)
+        except ObjectNotFound:
+            content = self.storage.read(former)
         damaged = CorpusError(
             f"The corpus in {self.storage.address} is damaged: {name} is not as it was written.",
             "Publish again: assayer corpus publish.",
@@ -114,10 +137,12 @@ class PublicationLog:
         return [self.inventory_of(one) for one in versions]
 
     def write_inventory(self, inventory: VersionInventory) -> str:
-        """Returns its SHA-256."""
-        content = (inventory.model_dump_json(indent=1) + "\n").encode()
-        self.storage.write(inventory_name(inventory.version), content)
-        return hashlib.sha256(content).hexdigest()
+        """Returns its SHA-256. Two builds of one version have lists of their own, so none is ever written over by
+        another: who comes too late with its own has changed nothing."""
+        content = _written(inventory)
+        digest = hashlib.sha256(content).hexdigest()
+        self.storage.write(_inventory_name(inventory.version, digest), content)
+        return digest
 
     def nothing_published(self) -> CorpusError:
         return CorpusError(
@@ -152,8 +177,21 @@ class PublicationLog:
         )
 
 
-def inventory_name(version: str) -> str:
-    return f"versions/{version}.json"
+def inventory_digest(inventory: VersionInventory) -> str:
+    return hashlib.sha256(_written(inventory)).hexdigest()
+
+
+def inventory_names(version: PublishedVersion) -> tuple[str, str]:
+    """Under which its list may lie: releases before named it by the version alone."""
+    return _inventory_name(version.version, version.inventory), f"versions/{version.version}.json"
+
+
+def _inventory_name(version: str, digest: str) -> str:
+    return f"versions/{version}.{digest[:_DIGEST_SHOWN]}.json"
+
+
+def _written(inventory: VersionInventory) -> bytes:
+    return (inventory.model_dump_json(indent=1) + "\n").encode()
 
 
 def _name(number: int) -> str:

@@ -4,15 +4,23 @@ import datetime as dt
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from assayer.errors import CorpusError
 from assayer.models import Frozen
 from index.hashing import REBUILD_HINT
+from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name, take_inventory
 from index.object_storage.local_copy import verify_version
-from index.object_storage.publications import Publication, PublicationLog, PublishedVersion, inventory_name
-from index.object_storage.storage import ObjectStorage
+from index.object_storage.publications import (
+    Publication,
+    PublicationLog,
+    PublishedVersion,
+    inventory_digest,
+    inventory_names,
+)
+from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.versions.verification_cache import VerificationCache
 
 __all__ = ["CorpusPublisher", "PublishOptions", "PublishSummary"]
@@ -63,6 +71,14 @@ class CorpusPublisher:
         """The current version by default. `after` is the number from which it was made: raises PublishedMeanwhile where
         there is a later one; by default the one that is there now. Raises CorpusError, also for a damaged version;
         what was uploaded until then is used by the next attempt."""
+        summary = self._publish(directory, verified, after, version)
+        with suppress(OSError):  # the log of the bucket says it too, for as long as it goes back
+            ExchangeNotes(directory, self._storage.address).add(summary.version)
+        return summary
+
+    def _publish(
+        self, directory: Path, verified: VerificationCache, after: int | None, version: str | None
+    ) -> PublishSummary:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
@@ -70,8 +86,10 @@ class CorpusPublisher:
         inventory = take_inventory(directory, version)
         verify_version(directory, inventory.version, verified)
         if newest is not None and newest.current.version == inventory.version:
-            lost = self._upload(directory, self._lost(inventory))
-            return self._summary(inventory, number, lost, self._remove_unneeded(newest), published=False)
+            lost = self._lost(inventory, newest.current)
+            if lost is not None:
+                self._upload(directory, lost)
+                return self._summary(inventory, number, lost, self._remove_unneeded(newest), published=False)
         missing = self._upload(directory, self._missing(inventory, newest))
         digest = self.log.write_inventory(inventory)
         publication = self._next(newest, inventory, digest)
@@ -95,11 +113,25 @@ class CorpusPublisher:
         }
         return [one for name, one in lacking.items() if there.get(object_name(name)) != one.bytes]
 
-    def _lost(self, inventory: VersionInventory) -> list[FileOfVersion]:
-        """Files of a version that somebody has removed or cut."""
+    def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
+        """Files of the current version that somebody has removed or cut; its list is written again where that was. None
+        where it cannot be made whole from here: its list is that of another build, and is lost, or names files of
+        that build which are."""
+        listed = inventory
+        try:
+            listed = self.log.inventory_of(current)
+        except StorageUnavailable:
+            raise
+        except CorpusError as error:
+            if inventory_digest(inventory) != current.inventory:
+                _LOG.warning("the current version is published once more: %s", error)
+                return None
+            self.log.write_inventory(inventory)
         there = {one.name: one.bytes for one in self._storage.objects("files")}
-        wanted = {one.sha256: one for one in inventory.files()}
-        return [one for name, one in wanted.items() if there.get(object_name(name)) != one.bytes]
+        wanted = {one.sha256: one for one in listed.files()}
+        lost = {name: one for name, one in wanted.items() if there.get(object_name(name)) != one.bytes}
+        here = {one.sha256: one for one in inventory.files()}
+        return [here[name] for name in lost] if lost.keys() <= here.keys() else None
 
     def _upload(self, directory: Path, files: Sequence[FileOfVersion]) -> Sequence[FileOfVersion]:
         with ThreadPoolExecutor(_UPLOADS) as pool:
@@ -137,7 +169,7 @@ class CorpusPublisher:
         if inventories is None:
             return 0
         needed = {object_name(name) for name in _needed(inventories)}
-        needed |= {inventory_name(one.version) for one in named}
+        needed |= {name for one in named for name in inventory_names(one)}
         old = self._clock() - self._options.grace
         unneeded = [
             one.name

@@ -1,6 +1,7 @@
 """A folder in an object store, at any address that fsspec knows, with failures in plain words."""
 
 import datetime as dt
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from assayer.errors import ConfigurationError, CorpusError
 __all__ = ["ObjectNotFound", "ObjectStorage", "StorageUnavailable", "StoredObject"]
 
 _S3 = {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}}
+_LOCK = ".create.lock"
 _EXTRA = "Install it with: pip install 'assayer[object-storage]'."
 
 
@@ -94,7 +96,7 @@ class ObjectStorage:
             with self._beside(path) as partial:
                 partial.write_bytes(content)
                 _sync(partial)
-                os.link(partial, path)  # fails where it exists; a rename would replace it
+                _move_unless_there(partial, Path(path))
 
     def write(self, name: str, content: bytes) -> None:
         """Whole or not at all. Raises StorageUnavailable."""
@@ -187,6 +189,22 @@ def _modified(told: dict[str, Any]) -> dt.datetime | None:
     if isinstance(value, dt.datetime):
         return value if value.tzinfo else value.replace(tzinfo=dt.UTC)
     return None
+
+
+def _move_unless_there(partial: Path, place: Path) -> None:
+    """Raises FileExistsError: a rename alone would replace what is there. Without hard links a lock stands for them; of
+    two machines that share a disk which knows neither, both may believe that they were first."""
+    try:
+        os.link(partial, place)
+    except FileExistsError:
+        raise
+    except OSError:
+        with (place.parent / _LOCK).open("ab") as lock:
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if place.exists():
+                raise FileExistsError(str(place)) from None
+            partial.replace(place)
 
 
 def _sync(path: Path) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from index.hashing import checksum, hash64
 from index.records.json_lines import read_lines
 from index.records.paper_record import PaperRecord, first_problem, parse_vector
 from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
+from index.records.seen_keys import SeenKeys
 
 __all__ = ["RecordReader", "RecordSource", "RejectedLine", "describe_source", "source_files"]
 
 _LINES = (".jsonl", ".jsonl.gz")
+_COMPARED_AT_ONCE = 512
+"""Records held in memory while their ids are compared with those before."""
 
 
 class RejectedLine(Frozen):
@@ -58,7 +62,7 @@ def describe_source(path: Path) -> RecordSource:
 
 
 class RecordReader:
-    """The papers of some sources; of equal ids the first. Only hashes of ids stay in memory."""
+    """The papers of some sources; of equal ids the first. Only hashes of ids stay in memory, eight bytes each."""
 
     def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
         """Vectors that came with records must be of the embedder's model; without an embedder they are dropped."""
@@ -69,21 +73,22 @@ class RecordReader:
 
     def __iter__(self) -> Iterator[RecordWithVector]:
         """Raises InputError for a source without a single valid record, or with vectors of another model."""
-        seen: set[int] = set()
+        seen = SeenKeys()
         for path in self._paths:
             valid, before = 0, len(self.rejections)
             for file in source_files(path):
-                for line, item in _items(file):
-                    if isinstance(item, str):
-                        self._reject(file, line, item)
-                        continue
-                    valid += 1
-                    (key,) = hash64([item.record.id]).tolist()
-                    if key in seen:
-                        self._reject(file, line, "duplicate id")
-                        continue
-                    seen.add(key)
-                    yield self._checked(file, line, item)
+                items = _items(file)
+                while some := list(islice(items, _COMPARED_AT_ONCE)):
+                    records = [item for _, item in some if not isinstance(item, str)]
+                    valid += len(records)
+                    new = iter(seen.add(hash64(item.record.id for item in records)).tolist())
+                    for line, item in some:
+                        if isinstance(item, str):
+                            self._reject(file, line, item)
+                        elif next(new):
+                            yield self._checked(file, line, item)
+                        else:
+                            self._reject(file, line, "duplicate id")
             if not valid:
                 raise InputError(f"{path} holds no valid paper.", _why(self.rejections[before:]))
 

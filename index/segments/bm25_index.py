@@ -21,7 +21,7 @@ from tantivy import FieldType, Occur, Query
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN, Filters
-from index.disk_access import library_errors_as_oserror
+from index.disk_access import library_errors_as_oserror, link_or_copy
 
 __all__ = [
     "TOKENIZER",
@@ -112,13 +112,14 @@ def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: It
 
 
 def copy_bm25_index(source: Path, target: Path) -> None:
-    """The index's large files never change, so both directories share them; the small ones are copied."""
+    """The index's large files never change, so both directories share them where the disk can; the small ones are
+    copied."""
     target.mkdir()
     for path in source.iterdir():
         if path.suffix in (".json", ".lock"):
             shutil.copyfile(path, target / path.name)
         else:
-            os.link(path, target / path.name)
+            link_or_copy(path, target / path.name)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ answers nobody: it answers once a version of the whole names it. So a nightly up
 changed nothing, and the next one begins from what answers.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from index.versions.version_store import VersionStore
 __all__ = ["KEEP_ALL", "ShardStore", "ShardVersion", "ShardedManifest", "is_sharded", "shard_of"]
 
 
+_LOG = logging.getLogger(__name__)
 KEEP_ALL = 2**31
 """`BuildOptions.keep` of a shard: which of its versions are needed is known from the versions of the whole."""
 _SHARDS = "shards"
@@ -117,14 +119,35 @@ class ShardStore:
         self.prune(keep)
 
     def prune(self, keep: int) -> None:
-        """Removes all but the newest versions of the whole and those in use; then, in every shard, the versions that
-        none of the others names and that are not in use."""
-        self.versions.keep_only(self.versions.newest_versions(keep))
-        kept = [self.read_manifest(version) for version in self.versions.newest_versions(KEEP_ALL)]
-        for number in range(len(kept[0].shards)):
-            shard = VersionStore(self.shard_path(number))
-            shard.keep_only(manifest.shards[number].version for manifest in kept)
-            shard.prune_segments()
+        """Keeps the newest versions of the whole, as `keep_only` does. What cannot be removed stays until next time."""
+        try:
+            self.keep_only(self.versions.newest_versions(keep))
+        except OSError as error:
+            _LOG.warning("old versions of the corpus in %s stay: %s", self.directory, error)
+
+    def keep_only(self, versions: Iterable[str]) -> None:
+        """Removes all versions of the whole but these, the current one and those in use; then, in every shard, the
+        versions that none of the others names and that are not in use. Raises OSError."""
+        self.versions.keep_only(versions)
+        named = self._readable_manifests()
+        for place in sorted((self.directory / _SHARDS).glob("*")) if named else ():
+            shard, number = VersionStore(place), int(place.name)
+            if (place / "versions").is_dir():
+                shard.keep_only(one.shards[number].version for one in named if number < len(one.shards))
+                shard.prune_segments()
+
+    def _readable_manifests(self) -> list[ShardedManifest]:
+        """Of all versions. One that nobody can open here, of another release or of a corpus in one piece that was in
+        this directory, goes unless it is the current one or in use."""
+        found, others = [], False
+        for version in self.versions.whole_versions():
+            try:
+                found.append(self.read_manifest(version))
+            except CorpusError:
+                others |= version == self.versions.current_version() or not self.versions.remove(version)
+        if found and not others:
+            self.versions.remove_segments()
+        return found
 
     def _refuse_other_count(self, count: int | None) -> None:
         version = self.versions.current_version()

@@ -1,12 +1,11 @@
 """Updates a corpus in shards: every shard as a corpus of its own, then publishes a version of the whole."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from assayer.models import Frozen
 from assayer.ports import Embedder
-from index.building.acceptance import Accept
+from index.building.acceptance import Acceptance
 from index.building.text_embedding import OnProgress
 from index.building.update import Delta, ReadContents, Stopwatch, UpdateSummary, update_corpus
 from index.building.version_builder import BuildOptions
@@ -14,8 +13,7 @@ from index.disk_access import explained_disk_errors
 from index.segments.content_readings import READINGS_FILE
 from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
-from index.versions.manifest import CorpusChanges, Manifest, count_rejections, read_manifest
-from index.versions.version_store import VersionStore
+from index.versions.manifest import CorpusChanges, count_rejections
 
 __all__ = ["ShardedUpdate", "split_delta", "update_shards"]
 
@@ -34,12 +32,12 @@ async def update_shards(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
-    accept: Callable[[Manifest], Accept] | None = None,
+    accept: Acceptance | None = None,
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> ShardedUpdate:
-    """As `index.update_corpus`, one shard after the other; `accept` is made for each shard from its manifest. What an
-    interrupted update had written is reused."""
+    """As `index.update_corpus`, one shard after the other; every shard must answer as `accept` says, and enough papers
+    must stay in all together. What an interrupted or refused update had written is reused."""
     shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = chosen.readings or directory / READINGS_FILE
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
@@ -49,14 +47,14 @@ async def update_shards(
         done = []
         for number, part in enumerate(parts):
             place = shards.shard_path(number)
-            accepting = accept(read_manifest(VersionStore(place).current_path())) if accept else None
-            done.append(
-                await update_corpus(part, place, embedder, progress, of_shards, accepting, watch, read_contents)
-            )
+            answers = accept.check_answers if accept else None
+            done.append(await update_corpus(part, place, embedder, progress, of_shards, answers, watch, read_contents))
         changes = _summed_changes(before.version, parts, done, watch.seconds)
         if not any(one.published for one in done):
             shards.prune(chosen.keep)
             return ShardedUpdate(manifest=before, published=False, changes=changes)
+        if accept is not None:
+            accept.check_size(directory, sum(one.manifest.papers for one in done))
         versions = [one.manifest.version for one in done]
         with watch.stage("publish the whole"):
             manifest = await publish_shards(

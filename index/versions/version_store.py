@@ -165,15 +165,28 @@ class VersionStore:
     def newest_versions(self, count: int) -> list[str]:
         """The current version and those published last before it. Raises CorpusError when there is none."""
         current = self.current_path()
-        others = [path for path in self._versions.iterdir() if path != current]
+        others = [self.version_path(name) for name in self.whole_versions() if name != current.name]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         return [path.name for path in [current, *others][:count]]
+
+    def whole_versions(self) -> list[str]:
+        """Without those whose removal was begun and not ended."""
+        return sorted(path.parent.name for path in self._versions.glob(f"*/{MANIFEST}"))
+
+    def remove(self, version: str) -> bool:
+        """False where it stays, as somebody uses it."""
+        return _remove_unless_held(self.version_path(version))
 
     def keep_only(self, versions: Iterable[str]) -> None:
         """Removes all versions but these, the current one and those in use."""
         kept = {self.current_version(), *versions}
         for path in [path for path in self._versions.iterdir() if path.name not in kept]:
             _remove_unless_held(path)
+
+    def remove_segments(self) -> None:
+        """All of them, where no version has any."""
+        if self._segments.exists():
+            shutil.rmtree(self._segments)
 
     def prune_segments(self) -> None:
         """Removes the segments that no version has."""
@@ -188,18 +201,19 @@ class VersionStore:
                 shutil.rmtree(path)
 
 
-def _remove_unless_held(version: Path) -> None:
-    """Removes the manifest first: no reader finds half a version."""
+def _remove_unless_held(version: Path) -> bool:
+    """Removes the manifest first: no reader finds half a version. False where it stays."""
     try:
         # For writing, although nothing is written: NFS gives no exclusive lock on anything else.
         with (version / MANIFEST).open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             (version / MANIFEST).unlink()
     except BlockingIOError:
-        return
+        return False
     except FileNotFoundError:
         pass  # left by a removal that was killed
     shutil.rmtree(version)
+    return True
 
 
 def _sync(path: Path) -> None:

@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import CorpusError
+from assayer.models import OPEN
 from index import Corpus, VersionStore
 from index.hashing import FileChecksum, checksum, verify_files
 from index.object_storage.following import BucketOrigin, FollowedBucket
+from index.object_storage.inventory import object_name
 from index.object_storage.publications import PublishedMeanwhile
 from index.object_storage.publishing import PublishOptions
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.versions import verification_cache
+from index.versions.manifest import MANIFEST, read_manifest, write_sealed
 from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
 from tests.corpus_papers import record
 from tests.object_store import KINDS, ObjectStore, empty_address, object_store
@@ -299,9 +302,10 @@ async def test_shards_and_one_piece_do_not_go_into_one_directory(place: str, tmp
 
 async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothing(place: str, tmp_path: Path) -> None:
     builder = Builder(tmp_path / "builder", place, options=PublishOptions(keep=1, grace=dt.timedelta(hours=1)))
-    first = await builder.build()
+    await builder.build()
     builder.publish()
-    ObjectStorage(place).remove(f"versions/{first}.json")
+    (listed,) = ObjectStorage(place).names("versions")
+    ObjectStorage(place).remove(f"versions/{listed}")
     builder.clock.now += dt.timedelta(hours=2)
     await builder.update(40)
     summary = builder.publish()
@@ -311,3 +315,136 @@ async def test_lost_list_of_files_makes_a_publisher_upload_all_and_remove_nothin
 async def test_place_without_a_corpus_is_told(place: str, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"No corpus has been published in file://.*bucket"):
         reader(tmp_path / "reader", place).fetch("")
+
+
+async def test_publisher_of_the_same_version_who_comes_second_leaves_the_winner_readable(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two builds of one version differ in what they say of themselves."""
+    first, second = Builder(tmp_path / "first", address), Builder(tmp_path / "second", address)
+    version = await first.build()
+    assert await second.build() == version
+    manifest = second.directory / "versions" / version / MANIFEST
+    sealed = read_manifest(manifest.parent)
+    write_sealed(sealed.model_copy(update={"sources": ()}), manifest.parent)
+    before = second.publisher.log.write_inventory
+
+    def overtaken(inventory: object) -> str:
+        first.publish()
+        return before(inventory)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(second.publisher.log, "write_inventory", overtaken)
+        with pytest.raises(PublishedMeanwhile):
+            second.publish()
+    assert reader(tmp_path / "reader", address).fetch("") == version
+    assert second.publish().published is False
+
+
+@pytest.mark.parametrize("same", [True, False])
+async def test_publishing_again_mends_a_list_that_is_not_as_it_was_written(
+    place: str, tmp_path: Path, same: bool
+) -> None:
+    first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
+    version = await first.build()
+    first.publish()
+    (listed,) = (tmp_path / "bucket" / "versions").iterdir()
+    listed.write_bytes(b"{}")
+    with pytest.raises(CorpusError, match=r"is damaged: versions/.* is not as it was written"):
+        reader(tmp_path / "reader", place).fetch("")
+    mending = first
+    if not same:
+        await second.build()
+        written = second.directory / "versions" / version
+        write_sealed(read_manifest(written).model_copy(update={"sources": ()}), written)
+        mending = second
+    assert mending.publish().published is not same, "another build's list has another number"
+    assert reader(tmp_path / "reader", place).fetch("") == version
+    assert mending.publish().published is False
+
+
+async def test_files_that_only_another_build_of_the_version_has_are_replaced_by_own_ones(
+    place: str, tmp_path: Path
+) -> None:
+    first, second = Builder(tmp_path / "first", place), Builder(tmp_path / "second", place)
+    version = await first.build()
+    await second.build()
+    written = second.directory / "versions" / version
+    write_sealed(read_manifest(written).model_copy(update={"sources": ()}), written)
+    first.publish()
+    lost = checksum(first.directory / "versions" / version / MANIFEST)
+    ObjectStorage(place).remove(object_name(lost))
+    assert second.publish().number == 2
+    assert reader(tmp_path / "reader", place).fetch("") == version
+
+
+async def test_list_of_a_release_before_is_read_and_published_over(place: str, tmp_path: Path) -> None:
+    """It was named by its version alone."""
+    builder = Builder(tmp_path / "builder", place)
+    version = await builder.build()
+    builder.publish()
+    (listed,) = (tmp_path / "bucket" / "versions").iterdir()
+    listed.rename(listed.with_name(f"{version}.json"))
+    assert reader(tmp_path / "reader", place).fetch("") == version
+    assert builder.publish().published is False
+    newer = await builder.update(40)
+    assert builder.publish().uploaded < len(list((tmp_path / "bucket" / "files").glob("*/*")))
+    builder.clock.now += dt.timedelta(days=2)
+    builder.publish()
+    assert reader(tmp_path / "reader", place).fetch("") == newer
+    assert reader(tmp_path / "other", place).fetch(version) == version, "what a kept version needs stays"
+
+
+async def test_first_pull_of_shards_into_the_directory_of_one_piece(place: str, tmp_path: Path) -> None:
+    origin = reader(tmp_path / "reader", place)
+    directory = origin.copy.directory
+    one, shards = Builder(tmp_path / "one", place), Builder(tmp_path / "shards", place, 2)
+    await one.build()
+    one.publish()
+    reading = Corpus.open(directory, EMBEDDER, origin.fetch(""))
+    newest = await shards.build()
+    shards.publish()
+    assert reader(tmp_path / "reader", place).fetch("") == newest
+    assert await answers(directory, newest) == await answers(shards.directory, newest)
+    assert len(await reading.search(["bees"], 5, OPEN)) == 1, "who reads goes on"
+    assert (directory / "segments").is_dir()
+    reading.close()
+    newest = await shards.update(40)
+    shards.publish()
+    last = reader(tmp_path / "reader", place)
+    assert last.fetch("") == newest
+    assert one_piece_left(directory) == []
+
+
+def one_piece_left(directory: Path) -> list[str]:
+    """What nobody can open once the corpus is in shards."""
+    segments = [path.name for path in (directory / "segments").glob("*")]
+    return segments + [path.name for path in (directory / "versions").glob("*/words")]
+
+
+async def test_pull_of_shards_onto_a_nearly_full_disk_keeps_what_it_has_placed(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder, origin = Builder(tmp_path / "builder", place, 3), reader(tmp_path / "reader", place)
+    versions = [await builder.build()]
+    builder.publish()
+    origin.fetch("")
+    for number in (40, 41):
+        versions.append(await builder.update(number))
+        builder.publish()
+        if number == 40:
+            origin.bucket.look()
+            origin.fetch("")
+    usage, asked = shutil.disk_usage(tmp_path), 0
+
+    def nearly_full(_: Path) -> object:
+        """No room until old versions have gone, and then there is."""
+        nonlocal asked
+        asked += 1
+        return usage._replace(free=1000 if asked % 2 else usage.free)
+
+    monkeypatch.setattr(shutil, "disk_usage", nearly_full)
+    origin.bucket.look()
+    assert origin.fetch("") == versions[-1]
+    assert asked > 2, "room was made more than once"
+    assert await answers(origin.copy.directory, versions[-1]) == await answers(builder.directory, versions[-1])

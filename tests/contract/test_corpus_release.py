@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assayer.errors import CorpusError
+from assayer.models import PaperId
 from cluster.cli.corpus_nightly import history
 from cluster.corpus_source import CorpusRelease
 from cluster.settings import Settings
@@ -17,10 +18,12 @@ from index import Delta, VersionStore, build_corpus, read_manifest, update_corpu
 from index.building.version_builder import BuildOptions
 from index.nightly import NightlyHistory, NightlyUpdate, pending_changes
 from index.object_storage.publications import PublicationLog, PublishedMeanwhile
+from index.object_storage.publishing import CorpusPublisher
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
 from index.versions.manifest import RejectionCount
+from index.versions.verification_cache import VerificationCache
 from tests.contract.published_corpora import EMBEDDER
 from tests.corpus_papers import RECORDS, record, write_jsonl
 
@@ -191,3 +194,74 @@ async def test_night_overtaken_by_another_begins_from_that_one(tmp_path: Path, m
     assert _published(first) == VersionStore(first.corpus_path).current_version()
     CorpusRelease(second).begin_update()
     assert read_manifest(VersionStore(second.corpus_path).current_path()).papers == len(RECORDS) + 3
+
+
+async def _ahead(settings: Settings, first: int, count: int) -> str:
+    """So many versions more, as a publisher of every second day leaves them."""
+    now = dt.datetime.now(dt.UTC)
+    for number in range(first, first + count):
+        CorpusRelease(settings).begin_update()
+        await _update(settings, number)
+        now += dt.timedelta(days=2)
+        publisher = CorpusPublisher(str(settings.corpus.source), lambda: now)  # noqa: B023 # called in this turn
+        version = publisher.publish(settings.corpus_path, VerificationCache(settings.verified_path)).version
+    return version
+
+
+@pytest.mark.parametrize("noted", [True, False])
+@pytest.mark.parametrize("pulled", [True, False])
+async def test_version_that_was_published_long_ago_is_pulled_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pulled: bool, noted: bool
+) -> None:
+    """Whether it was pulled or published from here; without a note, as releases before left it, by the log."""
+    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
+    version = await _first(first, tmp_path)
+    CorpusRelease(second).begin_update()
+    old, other = (second, first) if pulled else (first, second)
+    newest = await _ahead(other, 40, 5)
+    log = PublicationLog(ObjectStorage(str(first.corpus.source))).newest()
+    assert log is not None
+    assert log.find(version) is None
+    if noted:
+        for number in range(1, 5):
+            ObjectStorage(str(first.corpus.source)).remove(f"published/{number:012d}.json")
+    else:
+        (old.corpus_path / "exchanged").unlink()
+
+    with pytest.raises(CorpusError, match=f"Version {version} .* was published .* before, and version {newest} has"):
+        CorpusRelease(old).publish()
+    assert _published(old) == newest
+    pull = CorpusRelease(old).begin_update()
+    assert pull is not None
+    assert VersionStore(old.corpus_path).current_version() == pull.version == newest
+
+
+async def test_old_version_is_published_again_only_if_it_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (_settings(tmp_path / name, monkeypatch) for name in ("first", "second"))
+    version = await _first(first, tmp_path)
+    newest = await _ahead(second, 40, 1)
+    with pytest.raises(CorpusError, match="take everybody back to it") as refused:
+        CorpusRelease(first).publish()
+    assert "--force" in refused.value.hint
+    assert _published(first) == newest
+    assert CorpusRelease(first).publish(force=True).version == version == _published(first)
+
+
+async def test_update_that_leads_back_to_an_old_version_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an update takes away again, in a corpus of one segment, leaves the version of before."""
+    settings = _settings(tmp_path / "first", monkeypatch)
+    version = await _first(settings, tmp_path)
+    release = CorpusRelease(settings)
+    release.begin_update()
+    await _update(settings, 40)
+    release.publish()
+    CorpusRelease(settings).begin_update()
+    back = await update_corpus(Delta([], [PaperId("bee-40")]), settings.corpus_path, EMBEDDER)
+    assert back.manifest.version == version, "else this test shows nothing"
+    CorpusRelease(settings).begin_update()
+    assert VersionStore(settings.corpus_path).current_version() == version, "it is still to be published"
+    assert CorpusRelease(settings).publish().version == version == _published(settings)

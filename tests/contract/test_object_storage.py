@@ -1,6 +1,9 @@
 """Objects in a folder, in memory and over S3's protocol: whole or not there, created once, failures in words."""
 
 import datetime as dt
+import errno
+import fcntl
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -91,3 +94,23 @@ def test_folder_without_the_right_to_write_is_told(tmp_path: Path) -> None:
 def test_address_that_no_library_knows_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="carrier-pigeon"):
         ObjectStorage("carrier-pigeon://corpus")
+
+
+@pytest.mark.parametrize("lock", ["knows locks", "knows no locks"])
+def test_disk_without_hard_links_lets_one_of_many_create_an_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str
+) -> None:
+    monkeypatch.setattr(os, "link", no_links)
+    if lock == "knows no locks":
+        monkeypatch.setattr(fcntl, "flock", no_links)
+    storage = ObjectStorage(tmp_path.as_uri())
+    storage.create("lists/1", b"one")
+    with pytest.raises(FileExistsError):
+        storage.create("lists/1", b"another")
+    assert storage.read("lists/1") == b"one"
+    if lock == "knows locks":
+        test_of_many_who_create_one_object_one_succeeds(storage)
+
+
+def no_links(*_: object) -> None:
+    raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))

@@ -9,6 +9,7 @@ import yaml
 from typer.main import get_command
 
 from cluster.cli.corpus import app
+from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 
 JOB = Path(__file__).parents[2] / "k8s" / "corpus" / "build" / "job.yaml"
 _KUBERNETES = "1.34"
@@ -35,3 +36,15 @@ def test_its_pods_are_what_kubernetes_understands_and_see_the_same_files(job: di
         kubernetes_validate.validate(pod, _KUBERNETES, strict=True)
     seen = [group["template"]["spec"]["containers"][0]["volumeMounts"] for group in groups]
     assert all(one == seen[0] for one in seen)
+
+
+def test_its_pods_have_the_memory_that_the_plan_asks_for(job: dict[str, Any]) -> None:
+    """A shard for every processor at once, and on the head also who deals the papers out."""
+    asked = CapacityRequest(papers=200_000_000, model="specter2", profile="gpu-1", shards=16)
+    planned = {figure.name: figure.value for figure in plan_capacity(asked, planning_constants()).memory}
+    cluster = job["rayClusterSpec"]
+    (workers,) = cluster["workerGroupSpecs"]
+    for group, beside in ((cluster["headGroupSpec"], planned["To deal out to shards"]), (workers, 0)):
+        limits = group["template"]["spec"]["containers"][0]["resources"]
+        needed = int(limits["requests"]["cpu"]) * planned["To build one of 16 shards"] + beside
+        assert int(limits["limits"]["memory"].removesuffix("Gi")) * 2**30 * 0.8 > needed

@@ -1,4 +1,6 @@
 import datetime as dt
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,16 @@ def test_index_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "meta.json").write_text("{")
     with pytest.raises(CorpusError, match="cannot be opened"):
         Bm25Index(tmp_path)
+
+
+def test_copy_on_a_disk_without_hard_links_is_the_same(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    copy_bm25_index(directory, tmp_path / "copy")
+    write_bm25_index(tmp_path / "copy", [document(0)._replace(place=document_id(1, 0))])
+    assert len(Bm25Index(tmp_path / "copy")) == len(TEXTS) + 1
+    assert best(Bm25Index(directory), "compiler") == [document_id(0, 1)]

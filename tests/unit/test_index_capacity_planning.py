@@ -82,6 +82,14 @@ def test_figures_are_what_their_formulas_say() -> None:
     assert all(figure.formula for part in found for figure in part)
 
 
+def test_memory_to_build_grows_with_the_papers_that_a_process_has() -> None:
+    one, larger = (values(plan_capacity(wanted(count), KNOWN).memory)["To build"] for count in (10**8, 2 * 10**8))
+    assert larger - one == pytest.approx(10**8 * (80 + 32))
+    shards = values(plan_capacity(wanted(2 * 10**8, shards=16), KNOWN).memory)
+    assert shards["To build one of 16 shards"] < 4.5e9 < larger / 5
+    assert shards["To deal out to shards"] == pytest.approx(1.1e9 + 2 * 10**8 * 10)
+
+
 def test_what_is_not_known_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="'word2vec' is no embedding model") as caught:
         plan_capacity(wanted(1000, model="word2vec"), KNOWN)

@@ -1,6 +1,7 @@
 """A corpus in shards answers as one that is not."""
 
 import datetime as dt
+import errno
 import os
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,8 +18,10 @@ from assayer.errors import CorpusError
 from assayer.models import OPEN, Hit, PaperId, Window
 from assayer.ports import Vectors
 from index import BuildOptions, Corpus, Delta, Filters, VersionStore, build_corpus, build_shards, update_shards
+from index.building.acceptance import Acceptance
 from index.records.paper_record import PaperRecord
 from index.shards.shard_store import ShardStore, is_sharded, shard_of
+from index.versions import version_store
 from tests.corpus_papers import ON_TOPIC, RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -258,3 +261,77 @@ async def test_shards_without_papers_are_updated_like_others(tmp_path: Path) -> 
     await update_shards(Delta(records(*range(12))), directory, EMBEDDER)
     with closing(Corpus.open(directory, EMBEDDER)) as corpus:
         assert len(await corpus.papers(IDS, OPEN)) == 12
+
+
+async def versions_of(directory: Path, count: int) -> list[str]:
+    """So many updates, of which none is removed."""
+    made = [VersionStore(directory).current_version()]
+    for number in range(count):
+        changed = Delta(records(3, title=f"Title {number}"))
+        made.append((await update_shards(changed, directory, EMBEDDER, options=BuildOptions(keep=9))).manifest.version)
+    return made
+
+
+@pytest.mark.parametrize("left", [["manifest.json.sha256"], []])
+async def test_update_ends_the_removal_of_an_old_version_that_was_killed(sharded: Path, left: list[str]) -> None:
+    first, *others = await versions_of(sharded, 2)
+    half = sharded / "versions" / first
+    for path in half.iterdir():
+        if path.name not in left:
+            path.unlink()
+    done = await update_shards(Delta(records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
+    kept = sorted([*others, done.manifest.version])
+    assert sorted(os.listdir(sharded / "versions")) == kept, "it takes the place of none that is whole"
+    assert len(os.listdir(ShardStore(sharded).shard_path(0) / "versions")) <= 3
+    for version in kept:
+        Corpus.open(sharded, EMBEDDER, version).close()
+
+
+async def test_old_version_that_cannot_be_removed_fails_no_update(
+    sharded: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(version: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(version))
+
+    before = VersionStore(sharded).current_version()
+    with monkeypatch.context() as patched:
+        patched.setattr(version_store, "_remove_unless_held", broken)
+        keep = BuildOptions(keep=1)
+        done = await update_shards(Delta(records(3, title="Title")), sharded, EMBEDDER, options=keep)
+    assert sorted(os.listdir(sharded / "versions")) == sorted([before, done.manifest.version])
+    assert "Input/output error" in caplog.text
+
+
+async def test_version_of_another_release_goes_with_the_next_update(sharded: Path) -> None:
+    first, _ = await versions_of(sharded, 1)
+    manifest = sharded / "versions" / first / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("shards-1", "shards-0"))
+    await update_shards(Delta(records(4, title="T")), sharded, EMBEDDER, options=BuildOptions(keep=3))
+    assert first not in os.listdir(sharded / "versions")
+
+
+@pytest.mark.parametrize("removed", [1, 10])
+async def test_night_in_shards_may_remove_a_tenth_of_the_whole(tmp_path: Path, removed: int) -> None:
+    directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
+    built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
+    fewest = min(range(16), key=lambda number: built.manifest.shards[number].papers)
+    owners = shard_of([one["id"] for one in papers], 16).tolist()
+    gone = sorted(papers, key=lambda one: owners[papers.index(one)] != fewest)[:removed]
+    assert built.manifest.shards[fewest].papers < 10, "else a tenth of the shard stays a tenth"
+    delta = Delta([], [PaperId(one["id"]) for one in gone])
+    done = await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
+    assert done.manifest.papers == 100 - removed
+    with closing(Corpus.open(directory, EMBEDDER)) as corpus:
+        assert len(corpus) == 100 - removed
+
+
+async def test_night_in_shards_that_removes_more_is_refused_and_tried_again(tmp_path: Path) -> None:
+    directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
+    built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
+    delta = Delta([], [PaperId(one["id"]) for one in papers[:11]])
+    with pytest.raises(CorpusError, match="would leave 89 of 100 papers") as refused:
+        await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
+    assert str(directory / "shards") not in str(refused.value)
+    assert VersionStore(directory).current_version() == built.manifest.version
+    by_hand = await update_shards(delta, directory, EMBEDDER)
+    assert by_hand.manifest.papers == 89

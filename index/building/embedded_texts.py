@@ -1,0 +1,37 @@
+"""The texts of which a build needs vectors, as far as they can be told from the records alone."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from assayer.ports import Embedder
+from index.hashing import Hashes, hash64
+from index.records.parquet_records import RecordWithVector
+from index.records.record_sources import RecordReader
+from index.segments.passages import ABSTRACT, paper_text, passage_text, passages_of
+
+__all__ = ["hashes_of_embedded_texts", "texts_to_embed"]
+
+_HASHED_AT_ONCE = 4096
+
+
+def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
+    """All that a corpus embeds of a paper, its own text only where it brings no vector."""
+    record = filed.record
+    if filed.vector is None:
+        yield paper_text(record.title, record.abstract)
+    sections = [section.text for section in record.sections]
+    for place in passages_of(0, record.abstract, sections):
+        text = record.abstract if place.section == ABSTRACT else sections[place.section]
+        yield passage_text(record.title, text, place)
+
+
+def hashes_of_embedded_texts(source: Path, embedder: Embedder | None) -> Hashes:
+    """Of all records of a source, in order and each once; `embedder` as in RecordReader."""
+    texts = chain.from_iterable(map(texts_to_embed, RecordReader([source], embedder)))
+    hashes = [np.empty(0, np.uint64)]
+    while some := list(islice(texts, _HASHED_AT_ONCE)):
+        hashes.append(hash64(some))
+    return np.unique(np.concatenate(hashes))

@@ -1,0 +1,39 @@
+"""Which versions of a directory came from a bucket or went there, noted beside them.
+
+However long ago that was, and whatever the bucket still lists: what was exchanged is not lost where another version is
+pulled over it.
+"""
+
+import os
+from pathlib import Path
+
+__all__ = ["ExchangeNotes"]
+
+_FILE = "exchanged"
+
+
+class ExchangeNotes:
+    def __init__(self, directory: Path, address: str) -> None:
+        """`address` of the bucket."""
+        self._path = directory / _FILE
+        self._address = address.rstrip("/")
+
+    def __contains__(self, version: str) -> bool:
+        try:
+            return self._line(version) in self._path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def add(self, version: str) -> None:
+        """Raises OSError."""
+        if version in self:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("ab") as file:
+            # A line of its own, whatever a killed process has left of the one before.
+            file.write(f"\n{self._line(version)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _line(self, version: str) -> str:
+        return f"{version} {self._address}"

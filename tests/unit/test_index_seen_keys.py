@@ -1,0 +1,32 @@
+"""Keys that have come before are told as a set would tell them."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.records.seen_keys import SeenKeys
+
+KEYS = st.lists(st.one_of(st.integers(0, 30), st.integers(2**64 - 30, 2**64 - 1)), max_size=20)
+
+
+@given(st.lists(KEYS, max_size=30), st.sampled_from([1, 3, 16, 1000]))
+def test_keys_are_new_once(batches: list[list[int]], longest: int) -> None:
+    seen, known = SeenKeys(longest), set[int]()
+    for batch in batches:
+        expected = []
+        for key in batch:
+            expected.append(key not in known)
+            known.add(key)
+        assert seen.add(np.array(batch, np.uint64)).tolist() == expected
+    assert len(seen) == len(known)
+
+
+def test_runs_stay_few_and_take_eight_bytes_a_key() -> None:
+    seen = SeenKeys(longest=1 << 14)
+    drawn = np.random.default_rng(3).integers(0, 2**63, 100_000, dtype=np.uint64)
+    for batch in np.array_split(drawn, 500):
+        seen.add(batch)
+    runs = seen._runs
+    assert sum(run.nbytes for run in runs) == 8 * len(np.unique(drawn))
+    assert all(run.base is None for run in runs), "none keeps a larger array alive"
+    assert len(runs) <= 100_000 / (1 << 13) + 8
