@@ -10,6 +10,7 @@ from assayer.errors import InputError
 from assayer.models import Blinding, Idea, IdeaId
 from assayer.models.ranking import Unread
 from assayer.ranking.options import RankingOptions
+from assayer.text.cutting import first_words
 
 __all__ = ["JudgedTexts", "blinding_rules", "judged_texts", "masked_idea", "read_the_same", "shown_text", "unread_text"]
 
@@ -39,9 +40,8 @@ def blinding_rules(ideas: Sequence[Idea]) -> int | None:
 
 def shown_text(idea: Idea, options: RankingOptions) -> str:
     """A long text is cut at a whole word and marked as cut."""
-    if len(idea.text) <= options.idea_chars:
-        return idea.text
-    return f"{idea.text[: options.idea_chars].rpartition(' ')[0]} […]"
+    shown = first_words(idea.text, options.idea_chars)
+    return shown if shown == idea.text else f"{shown} […]"
 
 
 def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:

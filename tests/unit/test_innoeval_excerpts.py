@@ -1,5 +1,6 @@
 """Stretches of long texts, and repositories as a reviewer skims them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +59,17 @@ def test_an_account_of_a_repository_holds_readme_structure_graph_and_code() -> N
 @given(st.integers(0, 900))
 def test_an_account_keeps_to_its_length(limit: int) -> None:
     assert len(repository_excerpt(codebase("lab/checker"), ABOUT, limit)) <= limit
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "мы проверяем каждую цитату и считаем те, которых в источнике нет.",
+        "chaque citation est comparée à sa source.",
+        "我们检查每一条引文，并统计来源中没有的那些。",
+        "[1] a. b. c. [2] d.",
+    ],
+)
+def test_a_long_page_in_any_script_is_not_lost(sentence: str) -> None:
+    kept = excerpt([sentence * 300], ABOUT, 5_000)
+    assert 4_000 < len(kept) <= 5_000

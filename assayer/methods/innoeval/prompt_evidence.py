@@ -8,6 +8,7 @@ from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
 from assayer.models import Paper
 from assayer.run.run import Run
+from assayer.text.cutting import first_words, last_words
 from assayer.text.sanitise import sanitise
 
 __all__ = [
@@ -43,7 +44,7 @@ def shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     kept = (most - len(_LEFT_OUT)) // 2
-    return f"{text[:kept].rpartition(' ')[0]}{_LEFT_OUT}{text[-kept:].partition(' ')[2]}"
+    return f"{first_words(text, kept)}{_LEFT_OUT}{last_words(text, kept)}"
 
 
 def evidence_item(

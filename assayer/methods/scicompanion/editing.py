@@ -9,6 +9,7 @@ from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.schemas import AddedEdge, AddedNode, GraphCompletion, GraphPaper, Removal, Revision
 from assayer.models import EdgeKey, EdgeKind, GraphEdit, NodeKey
 from assayer.ports import Embedder
+from assayer.text.cutting import first_words
 
 __all__ = ["Edited", "apply_edits"]
 
@@ -166,4 +167,4 @@ class _Editing:
 
 def _cut(text: str, chars: int) -> str:
     """At a whole word, with a sign."""
-    return text if len(text) <= chars else f"{text[:chars].rpartition(' ')[0]} …"
+    return text if len(text) <= chars else f"{first_words(text, chars)} …"

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Idea, Section
+from assayer.text.cutting import first_words
 
 __all__ = ["DimensionSections", "reads_by_section", "sections_for", "unread_characters"]
 
@@ -45,7 +46,7 @@ def sections_for(
     room, unread = limit, 0
     for place in chosen_places:
         text = sections[place].text
-        cut = text if len(text) <= room else text[:room].rpartition(" ")[0]
+        cut = first_words(text, room)
         unread += len(cut) < len(text)
         if cut:
             chosen[place] = Section(title=sections[place].title, text=cut)

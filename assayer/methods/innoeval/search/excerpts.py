@@ -3,15 +3,17 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from assayer.models import Codebase, Definition
+from assayer.text.cutting import first_words
+from assayer.text.sentences import sentence_spans
 
 __all__ = ["excerpt", "repository_excerpt", "words_of"]
 
 
 _STRETCH_CHARS = 800
-"""Characters; longer paragraphs are split between sentences."""
+"""Characters; longer paragraphs are split between sentences, and longer sentences wherever they must be."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
@@ -49,11 +51,26 @@ def _paragraphs(text: str) -> list[str]:
 
 def _stretches(paragraph: str) -> list[str]:
     found = [""]
-    for sentence in _SENTENCE_END.split(paragraph):
+    for sentence in _short_pieces(paragraph):
         if found[-1] and len(found[-1]) + len(sentence) >= _STRETCH_CHARS:
             found.append("")
         found[-1] = f"{found[-1]} {sentence}".strip()
     return found
+
+
+def _short_pieces(paragraph: str) -> Iterator[str]:
+    """Sentences. What is longer than a stretch has none that these marks show: it is divided by the rules of many
+    languages, and what is still too long at the limit."""
+    for piece in _SENTENCE_END.split(paragraph):
+        if len(piece) <= _STRETCH_CHARS:
+            yield piece
+            continue
+        for start, end in sentence_spans(piece):
+            rest = piece[start:end].strip()
+            while rest:
+                part = first_words(rest, _STRETCH_CHARS)
+                yield part
+                rest = rest[len(part) :].strip()
 
 
 def _joined(chosen: Sequence[tuple[int, int, str]]) -> str:

@@ -178,8 +178,11 @@ class FastSearch:
         return names_title or is_own_paper(self._title, self._shingles, record)
 
     def _paper_standing(self, paper: Paper) -> str:
+        """Nothing under a cutoff: where a paper came out is often known only after its date, and records are merged."""
+        if self._run.cutoff:
+            return ""
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
-        return _joined_facts(paper.venue, "" if self._run.cutoff else cited)
+        return _joined_facts(paper.venue, cited)
 
     def _dataset_standing(self, dataset: Dataset) -> str:
         if self._run.cutoff:

@@ -56,9 +56,9 @@ class SlowReader:
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         papers = [one.candidate.paper for one in candidates]
         texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
-        return [self._read_paper(one, texts.get(one.candidate.paper.id), side) for one in candidates]
+        return self._readable([self._read_paper(one, texts.get(one.candidate.paper.id), side) for one in candidates])
 
-    def _read_paper(self, chosen: RankedCandidate, full: FullText | None, side: CutoffSide) -> ReadSource:
+    def _read_paper(self, chosen: RankedCandidate, full: FullText | None, side: CutoffSide) -> ReadSource | None:
         paper = chosen.candidate.paper
         limit, beyond_abstract = self._options.evidence_chars, False
         text = paper.abstract.strip()[:limit]
@@ -123,14 +123,18 @@ class SlowReader:
         text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
         return self._read_source(chosen, record, text, full_text_read=True)
 
-    def _read_dataset(self, chosen: RankedCandidate) -> ReadSource:
+    def _read_dataset(self, chosen: RankedCandidate) -> ReadSource | None:
         """What its record says; files are not opened."""
         paper = chosen.candidate.paper
         return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
 
-    def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource:
-        self._run.journal.read.add(paper.id)
+    def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
+        """None, with a note, where nothing of it can be shown."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
+        if not text:
+            self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
+            return None
+        self._run.journal.read.add(paper.id)
         return ReadSource(
             paper=paper,
             kind=chosen.candidate.kind,
@@ -142,7 +146,7 @@ class SlowReader:
 
     @staticmethod
     def _readable(read: Sequence[ReadSource | None]) -> list[ReadSource]:
-        return [one for one in read if one is not None and one.text]
+        return [one for one in read if one is not None]
 
 
 def _places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:

@@ -1,0 +1,27 @@
+"""Cuts at a word's border, and at the limit where a script writes none."""
+
+import pytest
+
+from assayer.text.cutting import first_words, last_words
+
+CHINESE = "我们预测下一轮训练会覆盖哪些存储的例子并首先复习这些例子" * 3
+
+
+def test_cut_is_at_a_words_border() -> None:
+    text = "we predict which stored examples are lost"
+    assert first_words(text, 20) == "we predict which"
+    assert last_words(text, 20) == "examples are lost"
+    assert first_words(text, 100) == last_words(text, 100) == text
+
+
+@pytest.mark.parametrize("text", [CHINESE, f"a {CHINESE}", "x" * 100])
+def test_text_without_spaces_is_cut_at_the_limit(text: str) -> None:
+    assert first_words(text, 20) == text[:20]
+
+
+def test_text_without_spaces_is_cut_at_the_limit_from_its_end() -> None:
+    assert last_words(CHINESE, 10) == CHINESE[-10:]
+
+
+def test_first_word_that_is_too_long_is_no_text() -> None:
+    assert first_words("Appendix of tables", 2) == ""
