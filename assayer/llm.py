@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.answer_texts import STRUCK_REASON, Given, StruckAnswer, cleaned, foreign_complaints, struck
-from assayer.errors import BudgetExhausted, LlmError
+from assayer.errors import AssayerError, LlmError
 from assayer.models import CallRecord, Message
 from assayer.models.llm import Tier
 from assayer.ports import Embedder
@@ -124,7 +124,8 @@ class Llm(Protocol):
         ...
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Raises an LlmError or BudgetExhausted."""
+        """Raises an LlmError or BudgetExhausted; StorageError, ConfigurationError or PartUnavailable, which every other
+        task would meet as well."""
         ...
 
 
@@ -133,11 +134,8 @@ async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)
-    except LlmError as error:
-        run.journal.failed_calls.append((task.name, error.faults))
-        raise
-    except BudgetExhausted:
-        run.journal.failed_calls.append((task.name, ()))
+    except AssayerError as error:
+        run.journal.failed_calls.append((task.name, error.faults if isinstance(error, LlmError) else ()))
         raise
     finally:
         deepen()

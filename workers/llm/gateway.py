@@ -25,7 +25,7 @@ from tenacity import (
 )
 
 from assayer.citing.answer_texts import StruckAnswer
-from assayer.errors import AnswerRefused, BudgetExhausted, ConfigurationError, LlmError, LlmUnavailable, MalformedAnswer
+from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import CachedAnswer, Fault, Message
 from assayer.ports import Clock
@@ -229,13 +229,7 @@ class LlmGateway:
 
     def require_prices(self, *others: str) -> None:
         """Raises ConfigurationError unless the cost of every model's answers can be told, and of the `others`'."""
-        for model in dict.fromkeys((*self.models, *others)):
-            if model not in self._settings.prices:
-                raise ConfigurationError(
-                    f"The budget is in US dollars, but the price of model {model!r} is not known.",
-                    "Set it, in dollars per million tokens of input and output: "
-                    f"ASSAYER_LLM__PRICES='{{\"{model}\": [2.0, 8.0]}}'; or limit prompt tokens instead.",
-                )
+        self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """A question that is being asked already is not asked twice: its answer is waited for."""
