@@ -24,7 +24,7 @@ from assayer.prompts import Prompts
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import deepen
 
-__all__ = ["Answer", "Llm", "Task", "ask"]
+__all__ = ["Answer", "Llm", "Task", "ask", "ask_on_record"]
 
 
 In = TypeVar("In", bound=BaseModel)
@@ -131,6 +131,11 @@ class Llm(Protocol):
 
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
     """Asks, journals what it took or what was lost, and counts one level of depth."""
+    return (await ask_on_record(llm, task, data, run)).value
+
+
+async def ask_on_record(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+    """As `ask`, for those who keep by whom they were answered."""
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)
@@ -141,4 +146,4 @@ async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
         deepen()
     run.journal.calls.append(answer.record)
     run.journal.record_dropped("sentence", STRUCK_REASON, answer.record.struck)
-    return answer.value
+    return answer
