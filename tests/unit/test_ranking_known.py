@@ -1,8 +1,9 @@
 """Comparisons that are used again are of the same judge, question and texts; what cannot be answered is asked once."""
 
+import threading
 from collections import Counter
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from pydantic import BaseModel
@@ -16,8 +17,14 @@ from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from assayer.run.run import Run
+from cluster.clock import SystemClock
+from cluster.ranker import Ranker, RankingInputs
 from cluster.ranking_inputs import comparisons_between
+from cluster.settings import Settings
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.twins import Watcher
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm import LlmSettings
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
@@ -142,3 +149,27 @@ async def test_a_judge_who_answers_nothing_is_not_asked_until_the_budget_is_spen
     ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(calls_per_idea=10))).ranking
     assert llm.calls < 100
     assert all(one.unjudged for one in ranked.ideas)
+
+
+class WatchedComparison(Comparison):
+    """Remembers in which threads it was written out."""
+
+    def model_dump_json(self, **options: Any) -> str:
+        WRITTEN_IN.append(threading.current_thread())
+        return super().model_dump_json(**options)
+
+
+WRITTEN_IN: list[threading.Thread] = []
+
+
+async def test_what_was_handed_in_is_digested_beside_the_event_loop_and_tells_runs_apart(tmp_path: Path) -> None:
+    ideas, known = ideas_of_worth(6), await _known()
+    settings = Settings(home=tmp_path, llm=LlmSettings(base_url="http://host/v1", model="judge"))
+    ids = []
+    for given in ((), known, known[1:], [WatchedComparison.model_validate(one.model_dump()) for one in known]):
+        ranker = Ranker(settings, JudgeLlm(right), HashingEmbedder(), SystemClock())
+        ids.append((await ranker.rank(RankingInputs(ideas, known=given), Watcher())).ranking.id)
+    assert ids[1] == ids[3]
+    assert len(set(ids)) == 3
+    assert WRITTEN_IN
+    assert threading.main_thread() not in WRITTEN_IN
