@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.answer_texts import STRUCK_REASON, Given, StruckAnswer, cleaned, foreign_complaints, struck
-from assayer.errors import BudgetExhausted, LlmError
+from assayer.errors import AssayerError, LlmError
 from assayer.models import CallRecord, Message
 from assayer.models.llm import Tier
 from assayer.ports import Embedder
@@ -24,7 +24,7 @@ from assayer.prompts import Prompts
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import deepen
 
-__all__ = ["Answer", "Llm", "Task", "ask"]
+__all__ = ["Answer", "Llm", "Task", "ask", "ask_on_record"]
 
 
 In = TypeVar("In", bound=BaseModel)
@@ -124,23 +124,26 @@ class Llm(Protocol):
         ...
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Raises an LlmError or BudgetExhausted."""
+        """Raises an LlmError or BudgetExhausted; StorageError, ConfigurationError or PartUnavailable, which every other
+        task would meet as well."""
         ...
 
 
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
     """Asks, journals what it took or what was lost, and counts one level of depth."""
+    return (await ask_on_record(llm, task, data, run)).value
+
+
+async def ask_on_record(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+    """As `ask`, for those who keep by whom they were answered."""
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)
-    except LlmError as error:
-        run.journal.failed_calls.append((task.name, error.faults))
-        raise
-    except BudgetExhausted:
-        run.journal.failed_calls.append((task.name, ()))
+    except AssayerError as error:
+        run.journal.failed_calls.append((task.name, error.faults if isinstance(error, LlmError) else ()))
         raise
     finally:
         deepen()
     run.journal.calls.append(answer.record)
     run.journal.record_dropped("sentence", STRUCK_REASON, answer.record.struck)
-    return answer.value
+    return answer

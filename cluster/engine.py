@@ -90,6 +90,7 @@ class Engine:
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)
         entry = METHODS[method]
+        self._check_prices(entry, run_request)
         if run_request.blind:
             idea = await asyncio.to_thread(blinded, idea)
         came = self.clock.now()
@@ -166,6 +167,12 @@ class Engine:
         unavailable = self.methods[method]
         if unavailable is not None:
             raise copy(unavailable)
+
+    def _check_prices(self, method: EvaluationMethod, run_request: RunRequest) -> None:
+        """Of all models that it asks, before anything is paid for."""
+        llm = self.settings.llm
+        if llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
+            llm.require_prices(*llm.models, *method.models(self.settings))
 
     async def _corpus_of(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
         """The version that the evaluation began with, as long as it is there; otherwise the current one. An empty one
@@ -268,6 +275,8 @@ async def open_engine(
     if settings.llm is None:
         unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
     unavailable.note_files(settings)
+    if settings.llm is not None and settings.evaluation.max_usd is not None:
+        unavailable.note_prices(settings, settings.llm)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         embedder = parts.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
@@ -336,6 +345,16 @@ class _UnavailableMethods:
             try:
                 METHODS[name].options(settings)
             except InputError as error:
+                if not self.keep:
+                    raise
+                self.of[name] = self.of[name] or error
+
+    def note_prices(self, settings: Settings, llm: LlmSettings) -> None:
+        """Models that a method asks by name, and whose answers cost nobody knows what."""
+        for name in self.of:
+            try:
+                llm.require_prices(*METHODS[name].models(settings))
+            except ConfigurationError as error:
                 if not self.keep:
                     raise
                 self.of[name] = self.of[name] or error

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -98,7 +99,8 @@ class _InThisProcess:
 
 class _Asked(NamedTuple):
     number: int
-    work: EngineWork[Any]
+    work: EngineWork[Any] | None
+    """None: nobody waits for the work of that number any more."""
 
 
 class _Happened(NamedTuple):
@@ -147,6 +149,12 @@ class _Child:
         except OSError:
             self.lost()
         return ended
+
+    def forget(self, number: int) -> None:
+        """Nobody waits for it any more: it ends, and its place is free."""
+        if self.in_hand.pop(number, None) is not None and self.alive:
+            with contextlib.suppress(OSError):  # the listener hears of that
+                self.connection.send(_Asked(number, None))
 
     def expect(self, number: int, progress: Progress) -> asyncio.Future[Any]:
         ended = asyncio.get_running_loop().create_future()
@@ -212,10 +220,13 @@ class _InProcesses:
             if not living:
                 break
             child = min(living, key=lambda one: len(one.in_hand))
+            number = self._numbers()
             try:
-                found: Out = await child.ask(self._numbers(), work, progress)
+                found: Out = await child.ask(number, work, progress)
             except _Died:
                 continue
+            finally:
+                child.forget(number)
             return found
         raise Defect(
             "The process that evaluated it ended in the middle, perhaps for want of memory.",
@@ -289,15 +300,20 @@ class _Serving:
         try:
             async with open_engine(settings, methods, beside_others=True) as engine:
                 self._connection.send(_Happened(_OPENED))
-                works: set[asyncio.Task[None]] = set()
+                works: dict[int, asyncio.Task[Any]] = {}
                 while (asked := await self._asked.get()) is not None:
-                    task = asyncio.create_task(asked.work(engine, _Forwarded(asked.number, self._connection)))
-                    works.add(task)
-                    task.add_done_callback(works.discard)
-                    task.add_done_callback(partial(self._ended, asked.number))
-                for task in works:
+                    number, work = asked
+                    if work is None:
+                        if number in works:
+                            works[number].cancel()
+                        continue
+                    task = asyncio.create_task(work(engine, _Forwarded(number, self._connection)))
+                    works[number] = task
+                    task.add_done_callback(partial(self._ended, number, works))
+                left = list(works.values())
+                for task in left:
                     task.cancel()
-                await asyncio.gather(*works, return_exceptions=True)
+                await asyncio.gather(*left, return_exceptions=True)
         except AssayerError as error:
             self._connection.send(_Happened(_OPENED, error=error))
 
@@ -309,15 +325,24 @@ class _Serving:
             finally:  # also of what cannot be read
                 loop.call_soon_threadsafe(self._asked.put_nowait, None)
 
-    def _ended(self, number: int, work: asyncio.Task[Any]) -> None:
+    def _ended(self, number: int, works: dict[int, asyncio.Task[Any]], work: asyncio.Task[Any]) -> None:
+        del works[number]
         if work.cancelled():
             return
         error = work.exception()
         if error is not None and not isinstance(error, AssayerError):
             _LOG.error("work of an evaluation process", exc_info=error)
-            error = Defect(f"assayer failed: {type(error).__name__}: {error}.", "Please report it.")
+            error = _defect(error)
         with contextlib.suppress(OSError):  # its parent is gone
-            self._connection.send(_Happened(number, error=error) if error else _Happened(number, result=work.result()))
+            try:
+                self._connection.send(_Happened(number, error=error, result=None if error else work.result()))
+            except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as unsendable:
+                _LOG.error("what came of the work of an evaluation process", exc_info=unsendable)
+                self._connection.send(_Happened(number, error=_defect(unsendable)))
+
+
+def _defect(error: BaseException) -> Defect:
+    return Defect(f"assayer failed: {type(error).__name__}: {error}.", "Please report it.")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The methods that the program offers, in one table: what each needs, what determines its report, how it is run."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from assayer.backends import Backends
 from assayer.claim_support.task import SUPPORT
-from assayer.errors import AssayerError, LlmRejected, LlmUnavailable
 from assayer.llm import Task
 from assayer.methods import grapheval, scholareval
 from assayer.methods.grapheval import tasks as grapheval_tasks
@@ -32,6 +31,7 @@ from assayer.models import Absent, Idea, Verdict
 from assayer.plan_review.task import FLAWS
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, attempt
 from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
@@ -76,6 +76,8 @@ class EvaluationMethod:
     """Nothing honest can take a language model's place in it."""
     reranks: bool = False
     """Whether it orders what it finds by the reranker, where one is configured."""
+    models: Callable[[Settings], Sequence[str]] = lambda settings: ()
+    """That it asks by name, beside those of the LLM settings."""
     beyond_papers: bool = False
     """It searches the web, code and data sets too, where they are configured."""
 
@@ -93,13 +95,11 @@ async def _scholareval(idea: Idea, run: Run, context: MethodContext) -> Evaluati
 async def _verdict(idea: Idea, run: Run, context: MethodContext) -> Verdict | Absent:
     if isinstance(context.judge, Absent):
         return context.judge
-    try:
-        return await judge_idea(idea, context.backends, run, context.settings.grapheval, context.judge)
-    except (LlmRejected, LlmUnavailable):
-        raise
-    except AssayerError as error:
-        run.journal.record_failure("verdict of labelled ideas", error)
-        return Absent(reason=str(error))
+    outcome = await attempt(judge_idea(idea, context.backends, run, context.settings.grapheval, context.judge))
+    if isinstance(outcome, Failed):
+        run.journal.record_failure("verdict of labelled ideas", outcome.error)
+        return Absent(reason=str(outcome.error))
+    return outcome
 
 
 async def _grapheval(idea: Idea, run: Run, context: MethodContext) -> EvaluationResult:
@@ -157,6 +157,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
         asks_graph=lambda context: False,
         needs_llm=True,
         reranks=True,
+        models=lambda settings: settings.innoeval.board.models,
         beyond_papers=True,
     ),
     SCICOMPANION: EvaluationMethod(

@@ -1,6 +1,7 @@
 """Rankings in one process: settings in, a judge with its cache, an order out. No Ray, no server."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
@@ -78,7 +79,9 @@ class Ranker:
         options = self._options(run_request, wanted.calls_per_idea)
         if run_request.blind:
             wanted = await asyncio.to_thread(_masked, wanted)
-        run = await self._begin(self._ranking(wanted, options), progress, run_request)
+        # In a thread: with 200,000 comparisons handed in the loop would stand still for seconds.
+        request = await asyncio.to_thread(self._ranking, wanted, options)
+        run = await self._begin(request, progress, run_request)
         said = None
         if wanted.labelled:
             said = await measure_triage_baselines(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
@@ -170,7 +173,7 @@ class Ranker:
             blinding=blinding_rules(wanted.ideas),
             cut=wanted.cut,
             scores=dict(wanted.scores),
-            known=[one.model_dump() for one in wanted.known],
+            known=_digest_of_known(wanted.known),
             labelled=[one.digest for one in wanted.labelled],
             outcomes=wanted.outcomes,
             evidence=None if wanted.evidence is None else dict(wanted.evidence),
@@ -192,6 +195,16 @@ class Ranker:
                 "prompt": [COMPARISON.version, COMPARISON.digest],
             }
         )
+
+
+def _digest_of_known(known: Sequence[Comparison]) -> str | None:
+    """Piece by piece: JSON of all together is written in one go, during which no other thread runs."""
+    if not known:
+        return None
+    digest = hashlib.sha256()
+    for one in known:
+        digest.update(one.model_dump_json().encode())
+    return digest.hexdigest()
 
 
 _READ_THE_SAME = Absent(

@@ -12,7 +12,7 @@ from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.models.ranking import Comparison
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import KnownComparisons, of_these_words, other_words
+from assayer.ranking.known_comparisons import Judging, KnownComparisons, of_these_words, other_words
 from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
 
@@ -115,16 +115,16 @@ def read_comparisons(path: Path) -> list[Comparison]:
 
 
 def comparisons_between(
-    ideas: Sequence[Idea], known: Sequence[Comparison], rules: int | None, path: Path, with_evidence: bool = False
+    ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
-    """Those of two of these ideas. `rules`: version of the rules by which the ideas are masked, None where they are
-    not; `with_evidence`: whether the judge sees what reports found. Raises InputError where none can be used: it is
+    """Those of two of these ideas, judged as they are to be judged now. Raises InputError where none can be used: it is
     then not the file that was meant."""
-    found = of_these_words(known, {idea.id for idea in ideas}, rules, with_evidence)
+    found = of_these_words(known, {idea.id for idea in ideas}, judging)
     if found.refused and not found.usable:
         raise InputError(
-            f"{path}: {other_words(found.refused, rules, with_evidence)}",
-            "Leave out --known, or judge as those were judged: --blind or --no-blind, with or without --evidence.",
+            f"{path}: {other_words(found.refused, judging)}",
+            "Leave out --known, or judge as those were judged: --blind or --no-blind, with or without --evidence, by "
+            "the same model and respects.",
         )
     if not found.usable:
         raise InputError(

@@ -18,6 +18,7 @@ from assayer.errors import AssayerError
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
 from assayer.ports import Clock
+from assayer.ranking.comparison import judging_now
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
@@ -142,6 +143,7 @@ def api_services(
         walks=settings.scicompanion,
         most_abstract_chars=settings.curation.abstract_chars,
         typical=typical_evaluations(settings.llm),
+        judging=judging_now(settings.ranking, settings.llm.model if settings.llm else None, None),
         blind=settings.evaluation.blind,
         overnight=settings.llm is not None and settings.llm.batch.enabled,
         personas=_personas(settings.innoeval.board),

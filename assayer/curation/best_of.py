@@ -64,7 +64,8 @@ async def _by_comparisons(
     found = (await rank_ideas([one.idea for one in shown], llm, run, ranking.model_copy(update=changed))).ranking
     if not found.judge.comparisons:
         return {one.idea.id: Absent(reason="No comparison of the candidates was answered.") for one in shown}
-    return {one.id: one.strength for one in found.ideas}
+    never = Absent(reason="No comparison of it was answered.")
+    return {one.id: one.strength if one.comparisons else one.unjudged or never for one in found.ideas}
 
 
 async def _by_scores(

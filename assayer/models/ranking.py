@@ -30,6 +30,17 @@ class DimensionVerdict(Frozen):
     reason: str
 
 
+class JudgedBy(Frozen):
+    """What gave an answer. Digests tell whether the same would be asked again; what is None nobody knows."""
+
+    model: str | None = Field(default=None, max_length=200)
+    question: str | None = Field(default=None, max_length=64)
+    """Of the prompt and of every respect that it asked about."""
+    first_text: str | None = Field(default=None, max_length=64)
+    """Of all that was shown of the first idea."""
+    second_text: str | None = Field(default=None, max_length=64)
+
+
 class Comparison(Frozen):
     """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
 
@@ -40,6 +51,8 @@ class Comparison(Frozen):
     """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
     with_evidence: bool = False
     """Whether the judge also saw what the ideas' reports had found."""
+    judged_by: JudgedBy | None = None
+    """None in comparisons that do not say."""
 
 
 class Interval(Frozen):
@@ -73,6 +86,8 @@ class RankedIdea(Frozen):
     """What is suspicious in its text."""
     blinding: Blinding | None = None
     """What the judge did not see of it; None where it was shown as it came in."""
+    unjudged: Absent | None = None
+    """Why no comparison of it was answered, though some were asked: its place is then no more than where it began."""
 
 
 class Baseline(Frozen):
@@ -97,6 +112,8 @@ class Judge(Frozen):
     comparisons: int
     """Answers used, those handed in included."""
     handed_in: int
+    of_unknown_judge: int = 0
+    """Of those handed in, how many do not say which model judged them, and by which question."""
     failed: int
     """Pairs that were asked and got no usable answer; they are not counted for either idea."""
     ties: int

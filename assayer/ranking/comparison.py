@@ -2,6 +2,8 @@
 ranking.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -10,11 +12,12 @@ from typing import Annotated, Literal
 from pydantic import Field, create_model
 
 from assayer.citing.answer_texts import TextRole
-from assayer.llm import Llm, Task, ask
+from assayer.llm import Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
-from assayer.models.ranking import Comparison, Dimension, DimensionVerdict
+from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, JudgedBy
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import blinding_rules, shown_text
+from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
@@ -27,7 +30,10 @@ __all__ = [
     "compare_ideas",
     "comparison_task",
     "comparisons_to_jsonl",
+    "judging_now",
+    "question_digest",
     "sanitised_comparison",
+    "shown_digests",
 ]
 
 
@@ -111,7 +117,7 @@ async def compare_ideas(
         first_evidence=None if evidence is None else evidence.get(first.id, ""),
         second_evidence=None if evidence is None else evidence.get(second.id, ""),
     )
-    answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
+    answer, record = await ask_on_record(llm, comparison_task(len(question.dimensions)), question, run)
     verdicts = []
     for number, dimension in enumerate(question.dimensions, start=1):
         entry = answer.of(number)
@@ -123,7 +129,42 @@ async def compare_ideas(
         verdicts=tuple(verdicts),
         blinding_rules=rules,
         with_evidence=evidence is not None,
+        judged_by=JudgedBy(
+            model=record.model,
+            question=question_digest(options),
+            first_text=_text_digest(question.first, question.first_evidence),
+            second_text=_text_digest(question.second, question.second_evidence),
+        ),
     )
+
+
+def question_digest(options: RankingOptions) -> str:
+    """Of the prompt, with all respects that it asks about."""
+    respects = [(one.name, one.question) for one in options.dimensions]
+    return _digest(COMPARISON.version, COMPARISON.digest, respects)
+
+
+def shown_digests(
+    ideas: Iterable[Idea], options: RankingOptions, evidence: Mapping[IdeaId, str] | None
+) -> dict[str, str]:
+    """Of what the judge is shown of each idea; texts that differ in blank space alone are the same."""
+    return {
+        one.id: _text_digest(shown_text(one, options), None if evidence is None else evidence.get(one.id, ""))
+        for one in ideas
+    }
+
+
+def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
+    """What a ranking by these options judges by, as far as that can be told without its ideas."""
+    return Judging(rules, with_evidence, model, question_digest(options))
+
+
+def _text_digest(text: str, evidence: str | None) -> str:
+    return _digest(" ".join(text.split()), evidence)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:
@@ -131,6 +172,9 @@ def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:
-    """Reasons are shown in reports: they are cleaned like all text from outside."""
+    """Reasons and the judge's name are shown in reports: they are cleaned like all text from outside."""
     verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)
-    return comparison.model_copy(update={"verdicts": verdicts})
+    by = comparison.judged_by
+    if by is not None and by.model is not None:
+        by = by.model_copy(update={"model": " ".join(sanitise(by.model)[0].split())})
+    return comparison.model_copy(update={"verdicts": verdicts, "judged_by": by})

@@ -7,6 +7,8 @@ verdicts mislead: choosing by them at once was measured to be worse than drawing
 (docs/adr/0009-a-prior-on-strengths.md).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlogy
@@ -14,7 +16,7 @@ from scipy.special import expit, xlogy
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.verdicts import Floats, Ints
 
-__all__ = ["choose_pairs", "choose_reversed_pairs"]
+__all__ = ["Unanswered", "choose_pairs", "choose_reversed_pairs"]
 
 _OPENING_VERDICTS = 8
 """Verdicts an idea has before choice begins, unless seeds were given."""
@@ -27,7 +29,22 @@ _OFF_CUT_WEIGHT = 0.15
 """What a pair far from the cut is still worth: ranks beyond the cut are reported too."""
 
 
-def choose_pairs(strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None) -> tuple[Ints, Ints]:
+class Unanswered(NamedTuple):
+    """Pairs that were asked in vain, and ideas about which nothing more is to be asked."""
+
+    first: Ints
+    second: Ints
+    closed: NDArray[np.bool_]
+    """By rows of ideas."""
+
+    @classmethod
+    def nothing(cls, n: int) -> "Unanswered":
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(n, np.bool_))
+
+
+def choose_pairs(
+    strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
+) -> tuple[Ints, Ints]:
     """At most `count` pairs of rows, no idea in more than its share; who is shown first is random. O(n log n).
 
     The same arguments give the same pairs. None where every candidate has been asked in both orders.
@@ -35,12 +52,13 @@ def choose_pairs(strengths: StrengthPosterior, count: int, seed: int, cut: int |
     n = len(strengths.mean)
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    vain = unanswered or Unanswered.nothing(n)
     generator = np.random.default_rng(seed)
-    if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * n:
-        sampled = _unasked(strengths, *_random_pairs(strengths, count, generator))
+    if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(vain.closed.sum())):
+        sampled = _unasked(strengths, vain, *_random_pairs(strengths, vain, count, generator))
         if len(sampled[0]):
             return sampled
-    first, second = _unasked(strengths, *_candidates(strengths, generator))
+    first, second = _unasked(strengths, vain, *_candidates(strengths, generator))
     gain = _expected_gain(strengths, first, second)
     if cut is not None:
         gain *= _cut_uncertainty(strengths, first, second, cut, generator)
@@ -50,12 +68,14 @@ def choose_pairs(strengths: StrengthPosterior, count: int, seed: int, cut: int |
 
 
 def choose_reversed_pairs(
-    strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None
+    strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
     """The pairs of largest gain among those asked in one order only, in the other order; at most `count`."""
     verdicts = strengths.verdicts
     asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
-    pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in asked), np.int64).reshape(-1, 2)
+    vain = unanswered or Unanswered.nothing(len(strengths.mean))
+    done = asked | set(zip(vain.first.tolist(), vain.second.tolist(), strict=True))
+    pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in done), np.int64).reshape(-1, 2)
     gain = _expected_gain(strengths, pairs[:, 0], pairs[:, 1])
     if cut is not None:
         gain *= _cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
@@ -63,23 +83,26 @@ def choose_reversed_pairs(
     return pairs[best, 0], pairs[best, 1]
 
 
-def _random_pairs(strengths: StrengthPosterior, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
+def _random_pairs(
+    strengths: StrengthPosterior, vain: Unanswered, count: int, generator: np.random.Generator
+) -> tuple[Ints, Ints]:
     """Random pairs, ideas with the fewest verdicts first."""
-    n = len(strengths.mean)
-    order = np.lexsort((generator.random(n), strengths.verdicts.counts))
-    most = min(count, n // 2)
+    order = np.lexsort((generator.random(len(strengths.mean)), strengths.verdicts.counts))
+    order = order[~vain.closed[order]]
+    most = min(count, len(order) // 2)
     least_compared = order[: 2 * most]
     shuffled = generator.permutation(least_compared)
     return shuffled[:most], shuffled[most:]
 
 
-def _unasked(strengths: StrengthPosterior, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """The pairs that were not asked in both orders, swapped where this order was."""
+def _unasked(strengths: StrengthPosterior, vain: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """The pairs that were not asked in both orders, answered or in vain, swapped where this order was."""
     n, verdicts = len(strengths.mean), strengths.verdicts
-    asked = verdicts.first * n + verdicts.second
+    asked = np.concatenate([verdicts.first * n + verdicts.second, vain.first * n + vain.second])
     asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
     one, two = np.where(asked_so, second, first), np.where(asked_so, first, second)
-    return one[~(asked_so & asked_reversed)], two[~(asked_so & asked_reversed)]
+    left = ~(asked_so & asked_reversed) & ~vain.closed[first] & ~vain.closed[second]
+    return one[left], two[left]
 
 
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:

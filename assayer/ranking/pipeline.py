@@ -3,23 +3,24 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assayer import __version__
-from assayer.errors import BudgetExhausted, InputError
+from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Idea, IdeaId
 from assayer.models.base import Absent
 from assayer.models.ranking import Comparison, Ranking, RankingId
 from assayer.ranking.bradley_terry import fit_strengths
-from assayer.ranking.comparison import compare_ideas
+from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
 from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
 from assayer.ranking.known_comparisons import of_these_words
 from assayer.ranking.options import RankingOptions
-from assayer.ranking.pair_selection import choose_pairs, choose_reversed_pairs
+from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
 from assayer.ranking.standings import judge_record, standings
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
@@ -31,6 +32,8 @@ __all__ = ["CompletedRanking", "rank_ideas"]
 
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 _SMALLEST_ROUND = 8
+_MOST_IN_VAIN = 4
+"""Comparisons of one idea that fail before any of it is answered."""
 _SEED_TRUST = 0.6
 """Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
 
@@ -40,6 +43,8 @@ class CompletedRanking:
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
     """All that it rests on, to be handed in again when ideas are added."""
+    set_aside: tuple[Comparison, ...] = ()
+    """Known comparisons of its ideas that were judged otherwise than it judges."""
 
 
 @dataclass
@@ -50,8 +55,37 @@ class _ComparisonProgress:
     handed_in: int
     finished: int
     """Answered or not, those handed in included."""
-    failed: int = 0
+    failed: dict[tuple[int, int], AssayerError] = field(default_factory=dict)
+    """Pairs of rows, in the order in which they were asked, that got no answer."""
     budget_error: BudgetExhausted | None = None
+
+    def unanswered(self, texts: JudgedTexts) -> Unanswered:
+        """Nothing more is asked about an idea that has only failed, and has failed several times."""
+        first, second = np.array(list(self.failed), np.int64).reshape(-1, 2).T
+        count = len(texts.distinct)
+        in_vain = np.bincount(np.concatenate([first, second]), minlength=count)
+        return Unanswered(first, second, (in_vain >= _MOST_IN_VAIN) & ~self._answered(texts))
+
+    def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
+        """Why, by rows, nothing was answered about these texts, though it was asked."""
+        answered, closed = self._answered(texts), self.unanswered(texts).closed
+        errors: dict[int, list[AssayerError]] = {}
+        for pair, error in self.failed.items():
+            for row in pair:
+                if not answered[row]:
+                    errors.setdefault(row, []).append(error)
+        return {row: _unjudged_reason(found, bool(closed[row])) for row, found in errors.items()}
+
+    def _answered(self, texts: JudgedTexts) -> NDArray[np.bool_]:
+        answered = np.zeros(len(texts.distinct), np.bool_)
+        answered[[texts.rows[idea] for one in self.comparisons for idea in (one.first, one.second)]] = True
+        return answered
+
+
+def _unjudged_reason(errors: Sequence[AssayerError], closed: bool) -> Absent:
+    end = "; then it was not asked about any more" if closed else ""
+    why = errors[-1].reason
+    return Absent(reason=f"No comparison of it was answered. It was asked about {len(errors)} times{end}. Last: {why}.")
 
 
 async def rank_ideas(
@@ -66,7 +100,8 @@ async def rank_ideas(
 ) -> CompletedRanking:
     """Asks at most `options.calls_per_idea` comparisons an idea, the known ones included, and each pair at most once
     in each order. Ideas of which the judge is shown the same text count as one. Known comparisons are used if they were
-    judged as these ideas are: masked by the same rules, or as they came in.
+    judged as these ideas are: masked by the same rules, or as they came in, by the same model, question and texts, as
+    far as they say; the others are named as dropped.
 
     `evidence` is what reports found of some of the ideas; the judge is then shown it, and told where there is none.
 
@@ -80,7 +115,11 @@ async def rank_ideas(
     _check_texts(texts, ideas)
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
-    fitting = of_these_words(known, rows, rules, evidence is not None).usable
+    judging = judging_now(options, llm.models[0] if llm.models else None, rules, evidence is not None)
+    judging = judging._replace(texts=await asyncio.to_thread(shown_digests, ideas, options, evidence))
+    fitting, refused = of_these_words(known, rows, judging)
+    for objection, count in Counter(map(judging.objection, refused)).items():
+        run.journal.record_dropped("known comparison", f"judged {objection}", count)
     usable = {(one.first, one.second): one for one in reversed(fitting) if _is_usable(one, rows, options.order_by)}
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
     budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
@@ -94,7 +133,7 @@ async def rank_ideas(
     by_dimension = await asyncio.to_thread(
         lambda: {one.name: fit_strengths(_verdicts(progress, texts, one.name), seeds) for one in options.dimensions}
     )
-    ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut)
+    ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts))
     analysis = None
     if len(ideas) <= options.analysed_ideas and progress.comparisons:
         analysis = await analyse_group(ideas, ranked, progress.comparisons, llm, run, options)
@@ -105,7 +144,13 @@ async def rank_ideas(
         cut=cut,
         confidence=options.confidence,
         ideas=ranked,
-        judge=judge_record(by_dimension[options.order_by], progress.handed_in, progress.failed, options.confidence),
+        judge=judge_record(by_dimension[options.order_by], options.confidence).model_copy(
+            update={
+                "handed_in": progress.handed_in,
+                "of_unknown_judge": sum(one.judged_by is None for one in usable.values()),
+                "failed": len(progress.failed),
+            }
+        ),
         seeded=seeds is not None,
         blind=rules is not None,
         evidence=None if evidence is None else sum(1 for one in ideas if evidence.get(one.id)),
@@ -123,7 +168,7 @@ async def rank_ideas(
         assayer_version=__version__,
         usage=usage(run, started),
     )
-    return CompletedRanking(ranking, tuple(progress.comparisons))
+    return CompletedRanking(ranking, tuple(progress.comparisons), tuple(refused))
 
 
 def _choose_round(
@@ -139,10 +184,12 @@ def _choose_round(
     strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
     size = min(remaining, max(_SMALLEST_ROUND, len(texts.distinct) // 2))
-    pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut)
+    unanswered = progress.unanswered(texts)
+    pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut, unanswered)
     if len(pairs[0]):
         return pairs
-    return choose_pairs(strengths, min(size, remaining - reversals) if remaining > reversals else size, salt, cut)
+    most = min(size, remaining - reversals) if remaining > reversals else size
+    return choose_pairs(strengths, most, salt, cut, unanswered)
 
 
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
@@ -216,8 +263,9 @@ async def _compare_pairs(
             progress.finished += 1
             run.report_progress("comparisons", progress.finished, budget)
 
-    outcomes = await each(list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)), one)
+    chosen = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
+    outcomes = await each(chosen, one)
     progress.comparisons += run.keep_successes(outcomes, "comparison")
-    failures = [one.error for one in outcomes if isinstance(one, Failed)]
-    progress.failed += len(failures)
-    progress.budget_error = next((error for error in failures if isinstance(error, BudgetExhausted)), None)
+    failures = {pair: one.error for pair, one in zip(chosen, outcomes, strict=True) if isinstance(one, Failed)}
+    progress.failed |= failures
+    progress.budget_error = next((error for error in failures.values() if isinstance(error, BudgetExhausted)), None)

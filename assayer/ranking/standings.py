@@ -1,11 +1,12 @@
 """From posterior strengths to ranks, intervals and bands."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import ndtri
 
-from assayer.models import Idea
+from assayer.models import Absent, Idea
 from assayer.models.ranking import Band, Interval, Judge, RankedIdea
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.judged_texts import JudgedTexts
@@ -25,9 +26,11 @@ def standings(
     by_dimension: Mapping[str, StrengthPosterior],
     options: RankingOptions,
     cut: int | None,
+    unjudged: Mapping[int, Absent] = MappingProxyType({}),
 ) -> tuple[RankedIdea, ...]:
     """Best first. Ranks, intervals and chances are read off joint draws of the strengths that decide, which are those
-    of texts: among ideas of one text chance decides, anew in each draw."""
+    of texts: among ideas of one text chance decides, anew in each draw. `unjudged`: why nothing was answered about some
+    of the texts, by their rows."""
     deciding, alike = by_dimension[options.order_by], texts.alike()
     own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
     drawn = deciding.draws(_DRAWS, options.seed)[:, own]
@@ -60,6 +63,7 @@ def standings(
             same_text_as=alike[ideas[row].id],
             flags=ideas[row].flags,
             blinding=ideas[row].blinding,
+            unjudged=unjudged.get(texts.rows[ideas[row].id]),
         )
         for rank, row in enumerate(order.tolist(), start=1)
     )
@@ -71,14 +75,15 @@ def _band(chance: Floats, confidence: float) -> Band:
     return "out" if chance <= 1 - confidence else "human"
 
 
-def judge_record(strengths: StrengthPosterior, handed_in: int, failed: int, confidence: float) -> Judge:
+def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:
+    """By all comparisons alike: what was handed in or failed is not told apart in them."""
     verdicts = strengths.verdicts
     consistency = judge_consistency(verdicts)
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
-        handed_in=handed_in,
-        failed=failed,
+        handed_in=0,
+        failed=0,
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,
         bias_interval=Interval(low=strengths.bias - half_width, high=strengths.bias + half_width),

@@ -110,8 +110,15 @@ class RankingPage:
             self._position_bias(),
             self._changes_with_order(),
             self._failed_comparisons(),
+            self._of_unknown_judge(),
         )
-        ideas = (self._suspicious_text(), self._same_texts(), self._ideas_cut(), self._few_comparisons())
+        ideas = (
+            self._unjudged(),
+            self._suspicious_text(),
+            self._same_texts(),
+            self._ideas_cut(),
+            self._few_comparisons(),
+        )
         return tuple(one for one in (*judge, *ideas) if one is not None)
 
     @cached_property
@@ -180,6 +187,25 @@ class RankingPage:
         if not asked or judge.failed / asked < _MANY_FAILED:
             return None
         return Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+
+    def _of_unknown_judge(self) -> Caution | None:
+        judge = self.ranking.judge
+        if not judge.of_unknown_judge:
+            return None
+        text = (
+            f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were handed in and do not say which "
+            "model judged them, or by which question."
+        )
+        return Caution("Comparisons of an unknown judge", text)
+
+    def _unjudged(self) -> Caution | None:
+        """Each with its reason at the idea itself."""
+        found = [one for one in self.ranking.ideas if one.unjudged]
+        if not found or not self.ranking.judge.comparisons:
+            return None
+        reason = found[0].unjudged.reason if found[0].unjudged and len(found) == 1 else "Each was asked about in vain."
+        text = f"Of {count(len(found), 'idea')} no comparison was answered: {_some(found)}. {reason}"
+        return Caution("Ideas without a verdict", f"{text} Where they stand is where they began.")
 
     def _suspicious_text(self) -> Caution | None:
         found = [one for one in self.ranking.ideas if suspicious_kinds(one.flags)]

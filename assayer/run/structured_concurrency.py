@@ -10,13 +10,22 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from assayer.errors import AssayerError, LlmRejected, LlmUnavailable, PartUnavailable
+from assayer.errors import (
+    AssayerError,
+    ConfigurationError,
+    LlmRejected,
+    LlmUnavailable,
+    PartUnavailable,
+    StorageError,
+)
 
 __all__ = ["Failed", "attempt", "both", "deepen", "depth", "each", "measured", "together"]
 
 In = TypeVar("In")
 Out = TypeVar("Out")
 Other = TypeVar("Other")
+
+_MET_BY_ALL = (LlmRejected, LlmUnavailable, PartUnavailable, StorageError, ConfigurationError)
 
 _depth: ContextVar[int] = ContextVar("depth", default=0)
 
@@ -73,13 +82,14 @@ async def both(one: Coroutine[Any, Any, Out], other: Coroutine[Any, Any, Other])
 async def attempt(work: Awaitable[Out]) -> Out | Failed:
     """The result, or the failure as data.
 
-    What makes going on pointless for all (cancellation, an endpoint that refuses the key or has stopped answering,
-    a part of the service that is out of reach) is raised: started again, the evaluation goes on from its cached
-    answers. A spent budget is one item's own failure: nothing more is sent, and what was already answered is kept.
+    What every other item would meet as well (cancellation, an endpoint that refuses the key or has stopped answering,
+    a database or a part of the service that is out of reach, a wrong setting) is raised: started again, the evaluation
+    goes on from its cached answers. A spent budget is one item's own failure: nothing more is sent, and what was
+    already answered is kept. So is a Defect, which is one request's; the report counts and names it.
     """
     try:
         return await work
-    except (LlmRejected, LlmUnavailable, PartUnavailable):
+    except _MET_BY_ALL:
         raise
     except AssayerError as error:
         return Failed(error)

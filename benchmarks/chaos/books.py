@@ -68,7 +68,8 @@ class Charge(NamedTuple):
 class Books(NamedTuple):
     broken: Mapping[str, Collection[str]]
     tokens: int
-    """In the ledger, of answers that were paid."""
+    """In the ledger: of answers, and of sends that the endpoint may have read and that were not answered in time, which
+    count at least their prompts."""
     ledger_usd: float
     spent_usd: float
     late: int

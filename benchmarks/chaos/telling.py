@@ -30,7 +30,8 @@ def told(outcome: Outcome) -> str:
         *([outcome.silence] if outcome.silence else []),
         f"storms: {stats.injected}",
         f"{found.erased} erased meanwhile; ledger {found.ledger_usd:.4f} USD, charged {found.spent_usd:.4f} USD, "
-        f"{found.late} calls told after the verdict; {found.tokens:,} tokens in the ledger, "
+        f"{found.late} calls told after the verdict; {found.tokens:,} tokens in the ledger "
+        "(of sends without an answer the prompts), "
         f"{stats.prompt_tokens + stats.completion_tokens:,} of answers that the endpoint gave",
         "kills: "
         + "; ".join(

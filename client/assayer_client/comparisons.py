@@ -29,6 +29,17 @@ class DimensionVerdict(Resource):
     reason: str
 
 
+class JudgedBy(Resource):
+    """What gave an answer. Digests tell whether the same would be asked again; what is None nobody knows."""
+
+    model: str | None = None
+    question: str | None = None
+    """Of the prompt and of every respect that it asked about."""
+    first_text: str | None = None
+    """Of all that was shown of the first idea."""
+    second_text: str | None = None
+
+
 class Comparison(Resource):
     """One answer of a judge who was shown two ideas. Kept: a later ranking of more ideas starts from it."""
 
@@ -39,6 +50,8 @@ class Comparison(Resource):
     """Version of the rules that masked both ideas for the judge; None: they were shown as they came in."""
     with_evidence: bool = False
     """Whether the judge also saw what the ideas' reports had found."""
+    judged_by: JudgedBy | None = None
+    """None in comparisons that do not say."""
 
 
 class Outcome(Resource):

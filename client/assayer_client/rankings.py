@@ -67,6 +67,8 @@ class RankedIdea(Resource):
     """What is suspicious in its text."""
     blinding: Blinding | None = None
     """What the judge did not see of it; None where it was shown as it came in."""
+    unjudged: Absent | None = None
+    """Why no comparison of it was answered, though some were asked: its place is then no more than where it began."""
 
 
 class Judge(Resource):
@@ -75,6 +77,8 @@ class Judge(Resource):
     comparisons: int
     """Answers used, those handed in included."""
     handed_in: int
+    of_unknown_judge: int = 0
+    """Of those handed in, how many do not say which model judged them, and by which question."""
     failed: int
     """Pairs that were asked and got no usable answer; they are not counted for either idea."""
     ties: int

@@ -159,6 +159,7 @@ def _with_options(settings: Settings, by: str | None, calls_per_idea: float | No
 
 async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Console) -> _RankResult:
     from assayer.blinding.blind import RULES
+    from assayer.ranking.comparison import judging_now
     from assayer.ranking.known_comparisons import other_words
     from cluster.ranker import RankingInputs, open_ranker, require_llm
     from cluster.run_request import RunRequest
@@ -178,12 +179,14 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     known, kept = [], list[Comparison]()
     if given.known:
         read, rules = read_comparisons(given.known), RULES if blind else None
-        between = comparisons_between(ideas, read, rules, given.known, evidence is not None)
+        model = settings.llm.model if settings.llm else None
+        judging = judging_now(settings.ranking, model, rules, evidence is not None)
+        between = comparisons_between(ideas, read, judging, given.known)
         known, used = between.usable, set(map(id, between.usable))
         kept = [one for one in read if id(one) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
         if between.refused:
-            remarks.append(other_words(between.refused, rules, evidence is not None))
+            remarks.append(other_words(between.refused, judging))
     scores: dict[IdeaId, float] = {}
     if given.scores:
         scores, absent = read_scores(given.scores)
@@ -201,7 +204,7 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
-    return _RankResult(ranked, remarks, [one.message for one in rejected], kept)
+    return _RankResult(ranked, remarks, [one.message for one in rejected], [*kept, *ranked.set_aside])
 
 
 def _some(messages: Sequence[str]) -> str:

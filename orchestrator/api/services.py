@@ -10,6 +10,7 @@ from assayer.ideas.tables import IdeaTable
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, judged_blind
 from assayer.ports import Clock
+from assayer.ranking.known_comparisons import Judging
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
@@ -134,6 +135,8 @@ class Services:
     """Of a paper that is curated; a longer abstract is refused."""
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
     """What an evaluation takes where a tenant has had too few of its own, by method; missing where nobody measured."""
+    judging: Judging = field(default_factory=lambda: Judging(None))
+    """By what rankings judge here, as far as it is the same for all of them."""
     blind: BlindDefault = "several"
     """Which ideas are judged blind where the request does not say."""
     overnight: bool = False

@@ -5,8 +5,9 @@ from email.utils import format_datetime
 
 import pytest
 
-from assayer.errors import LlmRejected, LlmUnavailable
+from assayer.errors import BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.models import FaultKind
+from assayer.run.budget import Budget
 from tests.contract.llm_gateways import SECRET, a_gateway
 from tests.contract.scripted_llm import Dropped, Reply, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
@@ -34,17 +35,87 @@ async def test_passing_trouble_is_retried_and_recorded_once(trouble: Script, kin
         record = (await gateway.run(WEIGHING, a_question(), a_run())).record
         assert [fault.kind for fault in record.faults] == [kind, kind]
         assert record.attempts == 3
-        assert record.prompt_tokens == 100
         assert record.latency_seconds > 0
 
 
-async def test_answer_that_does_not_come_in_time_is_a_timeout() -> None:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        refuse(429, "Slow down."),
+        refuse(500, "Oops."),
+        Reply(502, "<html>Bad gateway</html>"),
+        Reply(200, {"error": {"message": "provider failed"}}),
+    ],
+)
+async def test_what_the_endpoint_itself_refuses_costs_nothing(refusal: Reply) -> None:
+    budget = Budget()
+    async with ScriptedLlm(refusal, GOOD) as llm, a_gateway(llm) as gateway:
+        record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
+    assert record.prompt_tokens == budget.spent_prompt_tokens == 100
+
+
+@pytest.mark.parametrize(
+    ("trouble", "read"),
+    [
+        (Dropped(), None),
+        (Reply(200, "<html>cut short"), None),
+        (Reply(200, {"object": "response"}), None),
+        (Reply(200, {"error": {"message": "gone"}, "usage": {"prompt_tokens": 70, "completion_tokens": 30}}), 70),
+    ],
+)
+async def test_what_the_endpoint_may_have_read_is_charged_at_least_for_its_prompt(
+    trouble: Script, read: int | None
+) -> None:
+    answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
+    async with ScriptedLlm(trouble, GOOD) as llm, a_gateway(llm, answers) as gateway:
+        record = (await gateway.run(WEIGHING, a_question(), a_run("run", budget))).record
+    assert record.prompt_tokens == budget.spent_prompt_tokens
+    assert record.prompt_tokens == 100 + read if read else record.prompt_tokens > 150
+    assert record.completion_tokens == (50 if read else 20)
+    assert record.cost_usd == pytest.approx(budget.spent_usd)
+
+
+async def test_answer_that_does_not_come_in_time_is_a_timeout_and_its_prompt_is_charged() -> None:
+    answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
     async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
         llm.open.clear()
-        async with a_gateway(llm, request_timeout_seconds=0.05, max_attempts=2) as gateway:
+        async with a_gateway(llm, answers, request_timeout_seconds=0.05, max_attempts=2) as gateway:
             with pytest.raises(LlmUnavailable, match=r"in 2 tries.*no answer within 0\.05 s") as caught:
-                await gateway.run(WEIGHING, a_question(), a_run())
+                await gateway.run(WEIGHING, a_question(), a_run("run", budget))
     assert [fault.kind for fault in caught.value.faults] == ["timeout", "timeout"]
+    (row,) = answers.ledger
+    assert (row.outcome, row.record.attempts) == ("failed", 2)
+    assert row.record.prompt_tokens == budget.spent_prompt_tokens > 100
+    assert row.record.cost_usd == pytest.approx(budget.spent_usd)
+    assert budget.spent_usd > 0
+
+
+async def test_budget_ends_requests_that_are_never_answered() -> None:
+    budget = Budget(max_prompt_tokens=1_000)
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.open.clear()
+        async with a_gateway(llm, request_timeout_seconds=0.02, max_attempts=100) as gateway:
+            with pytest.raises(BudgetExhausted):
+                await gateway.run(WEIGHING, a_question(), a_run("run", budget))
+        assert 2 <= len(llm.requests) <= 20
+    assert 0 < budget.spent_prompt_tokens <= 1_000
+
+
+@pytest.mark.parametrize(
+    "wordless",
+    [{"choices": []}, {"choices": None}, {"choices": [{"finish_reason": "content_filter"}]}],
+)
+async def test_answer_without_choices_is_that_questions_own_trouble(wordless: dict[str, object]) -> None:
+    answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)
+    body = wordless | {"usage": {"prompt_tokens": 5_000, "completion_tokens": 0}}
+    async with ScriptedLlm(otherwise=lambda _: Reply(200, body)) as llm, a_gateway(llm, answers) as gateway:
+        with pytest.raises(MalformedAnswer) as caught:
+            await gateway.run(WEIGHING, a_question(), a_run("run", budget))
+        assert len(llm.requests) == 3
+    assert [fault.kind for fault in caught.value.faults] == ["empty"] * 3
+    (row,) = answers.ledger
+    assert row.record.prompt_tokens == budget.spent_prompt_tokens == 15_000
+    assert budget.spent_usd == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("form", ["ms", "seconds", "date"])
@@ -87,10 +158,12 @@ async def test_trouble_without_end_is_unavailable_and_on_record() -> None:
 async def test_endpoint_that_is_not_there_is_a_connection_fault() -> None:
     async with ScriptedLlm() as llm:
         gone = llm
+    budget = Budget()
     async with a_gateway(gone, max_attempts=2) as gateway:
         with pytest.raises(LlmUnavailable) as caught:
-            await gateway.run(WEIGHING, a_question(), a_run())
+            await gateway.run(WEIGHING, a_question(), a_run("run", budget))
         assert [fault.kind for fault in caught.value.faults] == ["connection", "connection"]
+        assert budget.spent_prompt_tokens == 0
         with pytest.raises(LlmUnavailable, match=r"is down.*ASSAYER_LLM__BASE_URL"):
             await gateway.probe()
 

@@ -15,7 +15,14 @@ from assayer.curation.papers import curate_paper
 from assayer.curation.schemas import KindAnswer, ProposalAnswer, ProposalQuestion, QuestionAnswer, QuestionQuestion
 from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import scoring_task
-from assayer.errors import BudgetExhausted, ConfigurationError, InputError, LlmUnavailable, MalformedAnswer
+from assayer.errors import (
+    AnswerRefused,
+    BudgetExhausted,
+    ConfigurationError,
+    InputError,
+    LlmUnavailable,
+    MalformedAnswer,
+)
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Answer, Task
 from assayer.models import Absent, CallRecord
@@ -227,6 +234,8 @@ def _judge(lost: Sequence[int] = (), level: bool = False) -> _Scripted:
 
     def answer(task: Task[Any, Any], data: Any) -> BaseModel:
         if isinstance(data, PairQuestion):
+            if {_number(data.first), _number(data.second)} & set(lost):
+                raise AnswerRefused("The content filter refused the question.")
             better = "A" if _number(data.first) > _number(data.second) else "B"
             entry = {"in_a": "a", "in_b": "b", "reason": "r", "better": "tie" if level else better}
             entries = [{"label": f"D{place}", **entry} for place in range(1, len(data.dimensions) + 1)]
@@ -265,6 +274,16 @@ async def test_a_candidate_without_scores_has_no_place_and_says_why() -> None:
     placed = await _placed("scores", _judge(lost=[4]))
     assert [one.number for one in placed] == [5, 3, 2, 1, 4]
     assert placed[-1].place == Absent(reason="There is no score of novelty.")
+
+
+async def test_a_candidate_of_which_no_comparison_was_answered_has_no_place_and_comes_last() -> None:
+    placed = await _placed("comparisons", _judge(lost=[4]))
+    assert [one.number for one in placed] == [5, 3, 2, 1, 4]
+    assert [one.place for one in placed[:-1]] == [1, 2, 3, 4]
+    absent = placed[-1].place
+    assert isinstance(absent, Absent)
+    assert "No comparison of it was answered" in absent.reason
+    assert absent.reason.endswith("the LLM declined to answer.")
 
 
 async def test_level_candidates_keep_a_drawn_order_that_the_seed_decides() -> None:

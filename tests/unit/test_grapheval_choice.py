@@ -1,8 +1,11 @@
 """A verdict's scorer is chosen on ideas held out, kept as numbers, and says what it is worth."""
 
+import asyncio
 import dataclasses
 import datetime as dt
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +13,14 @@ from pydantic import ValidationError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
+import assayer.methods.grapheval.judge as judge_module
 from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
 from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, described_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_length, fit_vectors, fit_words
 from assayer.methods.grapheval.scoring.metrics import brier
-from assayer.methods.grapheval.scoring.verdict_model import VerdictModel
+from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice, Verdict
 from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
 from cluster.viewpoint_graphs import model_file
@@ -135,6 +139,31 @@ async def test_a_regression_that_has_seen_the_idea_itself_is_fitted_again_withou
     told = await verdict_of(await _judge_by_words(tmp_path, extra=MAPS))
     alone = await verdict_of(await _judge_by_words(tmp_path))
     assert told.probabilities == alone.probabilities
+
+
+async def test_a_regression_is_fitted_again_once_for_all_who_need_it_and_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = await _judge_by_words(tmp_path, extra=MAPS)
+    begun, go = threading.Event(), threading.Event()
+    threads: list[threading.Thread] = []
+
+    def fit(*given: Any) -> FittedLogistic:
+        threads.append(threading.current_thread())
+        begun.set()
+        assert go.wait(30)
+        return fit_logistic(*given)
+
+    monkeypatch.setattr(judge_module, "fit_logistic", fit)
+    impatient, first, second = (asyncio.create_task(verdict_of(judge)) for _ in range(3))
+    await asyncio.to_thread(begun.wait, 30)
+    impatient.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await impatient
+    go.set()
+    assert (await first).probabilities == (await second).probabilities != ()
+    (only,) = threads
+    assert only is not threading.main_thread()
 
 
 async def test_outcomes_known_after_the_cutoff_are_not_learned_from(tmp_path: Path) -> None:

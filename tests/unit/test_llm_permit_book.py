@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from workers.llm.limiter import CallCounts
 from workers.llm.permit_book import PermitBook, PermitGrant, PermitReport, PermitRules, fair_shares
+from workers.llm.permitted_slots import PermittedSlots
 
 RULES = PermitRules(start=32, most=32, tokens_per_minute=None, lease_seconds=10.0)
 LATER = 1_000_000.0
@@ -198,3 +199,14 @@ def test_no_more_calls_begin_than_the_limit_whoever_comes_goes_and_dies(seed: in
             living.remove(process)
             ghosts.append((now, process))
             living.append(Process(f"q{step}"))
+
+
+@pytest.mark.parametrize(("read", "left"), [(0, 10_000.0), (2_500, 7_500.0)])
+def test_tokens_that_an_endpoint_may_have_read_before_the_time_was_up_are_spent(read: int, left: float) -> None:
+    slots = PermittedSlots("one", 10.0, budgeted=True, monotonic=lambda: 0.0, trouble=lambda: None)
+    slots.report(0, 0, leaving=False)
+    slots.take(PermitGrant(permits=1, epoch=0, paused_for=0.0, tokens=10_000.0), asked=0.0)
+    call = slots.acquire()
+    assert call is not None
+    call.turned_away(None, read)
+    assert slots.report(0, 0, leaving=False).tokens_left == left

@@ -13,6 +13,7 @@ from assayer.models import Absent, Blinding, Idea, IdeaId, MaskedText, TextFlag
 from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer.ranking import RankingOptions
 from assayer.ranking.judged_texts import masked_idea
+from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import masked_labelled_idea
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
@@ -170,10 +171,10 @@ async def test_comparisons_of_other_words_are_refused_with_the_reason(tmp_path: 
     blind = (await ranked(tmp_path, JudgeLlm(right), BLIND)).comparisons
     path = Path("known.jsonl")
     with pytest.raises(InputError, match=r"known\.jsonl.* with the names .* blind.*--no-blind"):
-        comparisons_between(ideas(), before, RULES, path)
+        comparisons_between(ideas(), before, Judging(RULES), path)
     with pytest.raises(InputError, match=r"judged blind cannot be used, as this ranking is not blind.*--blind"):
-        comparisons_between(ideas(), blind, None, path)
-    both = comparisons_between(ideas(), [*before, *blind], RULES, path)
+        comparisons_between(ideas(), blind, Judging(None), path)
+    both = comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
     assert (both.usable, both.refused) == (list(blind), list(before))
     again = await ranked(tmp_path, JudgeLlm(right), BLIND, known=[*before, *blind])
     assert again.ranking.judge.handed_in == len(blind)

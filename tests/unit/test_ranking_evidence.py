@@ -9,7 +9,7 @@ from assayer.errors import InputError
 from assayer.models import Absent, Citation, IdeaId, Label, Part, Point, Report, Summary
 from assayer.ranking import RankingOptions
 from assayer.ranking.comparison import COMPARISON, PairQuestion
-from assayer.ranking.known_comparisons import other_words
+from assayer.ranking.known_comparisons import Judging, other_words
 from assayer.ranking.pipeline import rank_ideas
 from assayer.ranking.report_evidence import evidence_of, require_blind_evidence
 from cluster.ranking_inputs import comparisons_between, read_evidence
@@ -83,9 +83,9 @@ async def test_comparisons_without_evidence_are_not_known_to_a_ranking_with_it()
     await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), known=before, evidence={})
     assert llm.calls == 12
     with pytest.raises(InputError, match=r"12 judged without what reports found cannot be used"):
-        comparisons_between(ideas, before, None, Path("known.jsonl"), with_evidence=True)
+        comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))
     with_it = [one.model_copy(update={"with_evidence": True}) for one in before]
-    assert "12 judged with what reports found" in other_words(with_it, None)
+    assert "12 judged with what reports found" in other_words(with_it, Judging(None))
 
 
 def test_a_folder_of_reports_is_read_and_one_without_any_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, Report
 from assayer.models.ranking import Comparison, DimensionVerdict
 from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.ranking.known_comparisons import Judging
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.release import ReleaseMinima, released
 from assayer.reports.scores import score_of
@@ -43,9 +44,9 @@ def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> Non
 
 def test_comparisons_of_other_ideas_are_refused_and_of_some_are_counted() -> None:
     known = [_comparison(), _comparison(1, 2)]
-    assert comparisons_between(_IDEAS[:2], known, None, Path("k.jsonl")).usable == known[:1]
+    assert comparisons_between(_IDEAS[:2], known, Judging(None), Path("k.jsonl")).usable == known[:1]
     with pytest.raises(InputError, match=r"None of the 2 comparisons in k\.jsonl"):
-        comparisons_between(ideas_of_worth(9)[5:], known, None, Path("k.jsonl"))
+        comparisons_between(ideas_of_worth(9)[5:], known, Judging(None), Path("k.jsonl"))
 
 
 def test_a_missing_file_of_comparisons_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,17 @@
 
 import pytest
 
-from assayer.errors import AssayerError, BudgetExhausted, LlmRejected, LlmUnavailable, MalformedAnswer
+from assayer.errors import (
+    AssayerError,
+    BudgetExhausted,
+    ConfigurationError,
+    Defect,
+    LlmRejected,
+    LlmUnavailable,
+    MalformedAnswer,
+    PartUnavailable,
+    StorageError,
+)
 from assayer.run.structured_concurrency import Failed, attempt, deepen, depth, each, measured, together
 
 
@@ -57,3 +67,23 @@ async def test_an_endpoint_that_refuses_or_is_gone_stops_everything(error: Assay
 
     with pytest.raises(type(error)):
         await each([1, 2], work)
+
+
+@pytest.mark.parametrize("error", [StorageError("no connection"), ConfigurationError("no price"), PartUnavailable("x")])
+async def test_what_every_other_item_would_meet_is_no_item_of_its_own(error: AssayerError) -> None:
+    async def work(item: int) -> int:
+        if item == 2:
+            raise error
+        return item
+
+    with pytest.raises(type(error)):
+        await each([1, 2], work)
+
+
+async def test_a_defect_costs_its_item_and_is_named() -> None:
+    async def work() -> int:
+        raise Defect("assayer failed to ask a source.")
+
+    outcome = await attempt(work())
+    assert isinstance(outcome, Failed)
+    assert outcome.error.reason == "a defect of assayer"

@@ -25,8 +25,9 @@ class AdmittedCall(Protocol):
         """`kind` groups calls that should take equally long; `tokens` read and written."""
         ...
 
-    def turned_away(self, retry_after: float | None) -> None:
-        """The endpoint had no room for it. `retry_after` in seconds, None when it did not say."""
+    def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
+        """The endpoint had no room for it. `retry_after` in seconds, None when it did not say; `tokens` that it may
+        have read all the same."""
         ...
 
 
@@ -79,7 +80,7 @@ class _Call:
         slots = self._slots
         slots.limit.answered(self._epoch, slots.monotonic(), kind, seconds, slots.in_flight)
 
-    def turned_away(self, retry_after: float | None) -> None:
+    def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
         slots = self._slots
         slots.limit.turned_away(self._epoch, slots.monotonic(), retry_after, slots.in_flight)
 

@@ -5,6 +5,7 @@ All of it pickles: the transport may be in another process.
 
 import json
 import re
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from string import Template
@@ -12,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, SendStats
+from workers.llm.errors import ErrorBody, PermanentLlmFailure, ReadTokens, SendStats
 from workers.llm.settings import StructuredSetting
 from workers.llm.token_estimate import estimated_tokens
 
@@ -29,6 +30,7 @@ __all__ = [
     "initial_dialect",
     "parse_completion",
     "prompt_template",
+    "read_without_answer",
     "schema_of",
 ]
 
@@ -78,11 +80,28 @@ class _Body(BaseModel):
     usage: _Usage | None = None
 
 
+class _Wordless(BaseModel):
+    """A model was asked, and nothing that it wrote is there."""
+
+    choices: Any
+    error: None = None
+    usage: _Usage | None = None
+
+
+class _Failure(BaseModel):
+    error: Any = None
+    usage: _Usage | None = None
+
+
 def parse_completion(body: bytes) -> Completion:
-    """Raises ValueError, without quoting the body, when this is no chat completion."""
+    """One without choices is the model's empty answer. Raises ValueError, without quoting the body, when this is no
+    chat completion."""
     try:
         parsed = _Body.model_validate_json(body)
     except ValidationError as error:
+        with suppress(ValidationError):
+            used = _Wordless.model_validate_json(body).usage or _Usage()
+            return Completion("", "", "", used.prompt_tokens, used.completion_tokens)
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "body"
         raise ValueError(f"not a chat completion: {place}: {first['msg']}") from None
@@ -95,6 +114,18 @@ def parse_completion(body: bytes) -> Completion:
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
     )
+
+
+def read_without_answer(body: bytes) -> ReadTokens | None:
+    """What may be billed for a request that was answered by no chat completion. An `error` alone says, as a status
+    does, that the request was not served."""
+    try:
+        parsed = _Failure.model_validate_json(body)
+    except ValidationError:
+        return ReadTokens()
+    if parsed.usage is not None:
+        return ReadTokens(parsed.usage.prompt_tokens, parsed.usage.completion_tokens)
+    return ReadTokens() if parsed.error is None else None
 
 
 StructuredMode = Literal["json_schema", "json_object", "prompt"]
@@ -202,6 +233,11 @@ class ChatRequest(NamedTuple):
             self.prompt_tokens if prompt_tokens is None else prompt_tokens,
             estimated_tokens(completion.text) if written is None else written,
         )
+
+    def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
+        """The same of a request that got no usable answer: at least the prompt was read."""
+        prompt_tokens = self.prompt_tokens if read.prompt is None else read.prompt
+        return prompt_tokens, read.completion or 0
 
     def body(self, dialect: Dialect) -> dict[str, Any]:
         name = _UNSAFE.sub("_", self.task)[:64]

@@ -146,7 +146,8 @@ class EndpointTransport:
                 if failure.overloaded:
                     # A wait that is too long to be waited for holds nobody else back either.
                     bearable = (failure.retry_after or 0.0) <= self._longest_wait
-                    call.turned_away(failure.retry_after if bearable else None)
+                    read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
+                    call.turned_away(failure.retry_after if bearable else None, read)
                 raise
             except PermanentLlmFailure as failure:
                 failure.stats = sends.stats()

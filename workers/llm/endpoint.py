@@ -15,9 +15,10 @@ from pydantic_core import to_json
 
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
-from workers.llm.chat_completion import Completion, parse_completion
+from workers.llm.chat_completion import Completion, parse_completion, read_without_answer
 from workers.llm.errors import (
     PermanentLlmFailure,
+    ReadTokens,
     TransientLlmFailure,
     failure_from_status,
     parse_error_body,
@@ -35,6 +36,13 @@ SUSPECT_AGE_SECONDS = 60.0
 MOST_BYTES = 16 * 2**20
 """Of one answer. The longest that any model may give is a small part of it."""
 _PIECE = 2**16
+_NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.InvalidURL,
+)
+"""After any other end of a connection the endpoint may have read the request, and may bill it."""
 
 
 class _Connections:
@@ -90,7 +98,9 @@ class EndpointClient:
         try:
             return parse_completion(answer.body)
         except ValueError as error:
-            raise TransientLlmFailure(Fault(kind="server_error", detail=str(error))) from None
+            failure = TransientLlmFailure(Fault(kind="server_error", detail=str(error)))
+            failure.read = read_without_answer(answer.body)
+            raise failure from None
 
     async def transfer(
         self,
@@ -170,7 +180,10 @@ class EndpointClient:
             kind, detail = "connection", f"no connection: {type(causes[-1]).__name__}"
             if self._clock.monotonic() - connections.born > SUSPECT_AGE_SECONDS:
                 connections.born = float("-inf")
-        return TransientLlmFailure(Fault(kind=kind, detail=detail), overloaded=kind == "timeout")
+        failure = TransientLlmFailure(Fault(kind=kind, detail=detail), overloaded=kind == "timeout")
+        if not any(isinstance(cause, _NEVER_SENT) for cause in causes):
+            failure.read = ReadTokens()
+        return failure
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._secret, "…") if self._secret else text

@@ -12,6 +12,7 @@ from assayer.models import Fault, FaultKind
 __all__ = [
     "ErrorBody",
     "PermanentLlmFailure",
+    "ReadTokens",
     "RejectionText",
     "SendStats",
     "TransientLlmFailure",
@@ -89,14 +90,24 @@ class SendStats(NamedTuple):
     """From the first send to the end of the last."""
 
 
+class ReadTokens(NamedTuple):
+    """What an endpoint may bill for a request that it gave no usable answer to, as it counted; None where it does not
+    tell."""
+
+    prompt: int | None = None
+    completion: int | None = None
+
+
 class TransientLlmFailure(Exception):
-    """The same request may succeed later. `retry_after` is in seconds, None when the endpoint did not say."""
+    """The same request may succeed later. `retry_after` is in seconds, None when the endpoint did not say; `read` is
+    None when the endpoint did not take the request, or refused it."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
         super().__init__(fault, overloaded, retry_after)
         self.fault = fault
         self.overloaded = overloaded
         self.retry_after = retry_after
+        self.read: ReadTokens | None = None
         self.stats = SendStats()
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ from tenacity import (
 )
 
 from assayer.citing.answer_texts import StruckAnswer
-from assayer.errors import AnswerRefused, BudgetExhausted, ConfigurationError, LlmError, LlmUnavailable, MalformedAnswer
+from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import CachedAnswer, Fault, Message
 from assayer.ports import Clock
@@ -92,7 +92,7 @@ class RetryingSender:
         estimate, price = request.prompt_tokens, usage.price
         most = 0.0 if price is None else price.cost(estimate, request.max_tokens)
         cost: float | None = 0.0
-        billed, before = 0, usage.prompt_tokens
+        billed, before = 0, (usage.prompt_tokens, usage.completion_tokens)
         asked = run.clock.now()
         reservation = await run.budget.reserve(most, estimate)
         try:
@@ -102,9 +102,9 @@ class RetryingSender:
                 billed, written = self._tokens(request, result.completion)
                 waited = result.waited
                 cost = usage.add_waited(waited, billed, written) if waited else usage.add_tokens(billed, written)
-        except asyncio.CancelledError:
-            billed = usage.prompt_tokens - before
-            cost = None if price is None else price.cost(billed, 0)
+        except (TransientLlmFailure, asyncio.CancelledError):
+            billed, written = usage.prompt_tokens - before[0], usage.completion_tokens - before[1]
+            cost = None if price is None else price.cost(billed, written)
             raise
         finally:
             run.budget.settle(reservation, cost, billed)
@@ -121,6 +121,8 @@ class RetryingSender:
         except TransientLlmFailure as failure:
             usage.add_sends(failure.stats, self._clock.monotonic())
             usage.faults.append(failure.fault)
+            if failure.read is not None:
+                usage.add_tokens(*request.usage_without_answer(failure.read))
             raise
         except PermanentLlmFailure as failure:
             usage.add_sends(failure.stats, self._clock.monotonic())
@@ -229,13 +231,7 @@ class LlmGateway:
 
     def require_prices(self, *others: str) -> None:
         """Raises ConfigurationError unless the cost of every model's answers can be told, and of the `others`'."""
-        for model in dict.fromkeys((*self.models, *others)):
-            if model not in self._settings.prices:
-                raise ConfigurationError(
-                    f"The budget is in US dollars, but the price of model {model!r} is not known.",
-                    "Set it, in dollars per million tokens of input and output: "
-                    f"ASSAYER_LLM__PRICES='{{\"{model}\": [2.0, 8.0]}}'; or limit prompt tokens instead.",
-                )
+        self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """A question that is being asked already is not asked twice: its answer is waited for."""

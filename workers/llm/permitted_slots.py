@@ -74,8 +74,9 @@ class PermittedSlots:
         self._tokens += call.tokens - tokens
         self._tokens_a_call += _LATEST_WEIGHT * (tokens - self._tokens_a_call)
 
-    def spent_nothing(self, call: "PermittedCall") -> None:
-        self._tokens += call.tokens
+    def spent_unanswered(self, call: "PermittedCall", tokens: int) -> None:
+        """Says nothing of what calls take that are answered."""
+        self._tokens += call.tokens - tokens
 
     def count(self, epoch: int, counts: CallCounts) -> None:
         """Of an epoch that is over nothing counts any more."""
@@ -135,6 +136,6 @@ class PermittedCall:
         slots.spent(self, tokens)
         slots.count(self._epoch, CallCounts.answer(slots.baselines.compare(kind, seconds, slots.monotonic())))
 
-    def turned_away(self, retry_after: float | None) -> None:
-        self._slots.spent_nothing(self)
+    def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
+        self._slots.spent_unanswered(self, tokens)
         self._slots.count(self._epoch, CallCounts.refusal(retry_after))

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
+from assayer.errors import ConfigurationError
 from assayer.models import Frozen
 from assayer.models.llm import Tier
 
@@ -136,3 +137,13 @@ class LlmSettings(Frozen):
     def models(self) -> tuple[str, ...]:
         """Every model that some tier maps to, the strong one first."""
         return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))
+
+    def require_prices(self, *models: str) -> None:
+        """Raises ConfigurationError unless the cost of each one's answers can be told."""
+        for model in dict.fromkeys(models):
+            if model not in self.prices:
+                raise ConfigurationError(
+                    f"The budget is in US dollars, but the price of model {model!r} is not known.",
+                    "Set it, in dollars per million tokens of input and output: "
+                    f"ASSAYER_LLM__PRICES='{{\"{model}\": [2.0, 8.0]}}'; or limit prompt tokens instead.",
+                )

@@ -11,7 +11,7 @@ import uuid
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING
 
-from assayer.errors import Defect, StorageError
+from assayer.errors import PartUnavailable, StorageError
 from assayer.ports import Clock
 from workers.concurrency.priority_gate import PriorityGate
 from workers.llm.admission import OTHERS, URGENT
@@ -91,7 +91,7 @@ class SharedAdmission:
         try:
             await self._exchange_while_asked()
         except Exception as error:
-            self._slots.defect = Defect(f"No permits for calls to the LLM come any more: {error!r}.")
+            self._slots.defect = PartUnavailable(f"No permits for calls to the LLM come any more: {error!r}.")
             self._gate.admit()
             raise
 

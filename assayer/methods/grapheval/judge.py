@@ -1,5 +1,6 @@
 """The judge of GraphEval: a graph of labelled ideas with its scorer and calibration, prepared once and asked often."""
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_lo
 from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
 from assayer.ports import Vectors
 
-__all__ = ["GraphJudge", "PlacedIdea"]
+__all__ = ["GraphJudge", "PlacedIdea", "Refit"]
 
 
 _NEARLY_THE_SAME_COSINE = 0.8
@@ -30,6 +31,13 @@ _NEARLY_THE_SAME_COSINE = 0.8
 _NOT_CHOSEN = Absent(reason="this scorer was set in the options, or nothing was trained: none was chosen.")
 _MOST_REFITS = 8
 """That are kept: one for each set of ideas that may be learned from, such as those before one cutoff."""
+
+
+class Refit(NamedTuple):
+    """The regression as it would be had it never seen the ideas that are not known."""
+
+    fitted: FittedLogistic | None
+    """None where what is left has fewer than two outcomes."""
 
 
 class PlacedIdea(NamedTuple):
@@ -44,6 +52,8 @@ class PlacedIdea(NamedTuple):
     """(ideas,) which ideas of the graph may be learned from."""
     text: str
     """Title and text."""
+    refit: "Refit | None" = None
+    """None: it is made when the idea is scored, where one is needed."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,8 @@ class GraphJudge:
     calibration: ProbabilityCalibration | Absent
     model: VerdictModel | None = None
     """What was chosen and fitted; where its regression is the scorer, `scorer` is not asked."""
-    _refits: dict[bytes, FittedLogistic | None] = field(default_factory=dict, compare=False)
+    _refits: dict[bytes, Refit] = field(default_factory=dict, compare=False)
+    _being_refitted: dict[bytes, asyncio.Task[Refit]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         """Raises ConfigurationError for a calibration of another scorer, graph or embedding."""
@@ -92,7 +103,7 @@ class GraphJudge:
         around = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
         if self.model is None or self.model.fitted is None:
             return around.score(self.scorer)
-        fitted = self._fitted_without(placed.known, self.model.fitted)
+        fitted = (placed.refit or self._refit(placed.known, self.model.fitted)).fitted
         if fitted is None:
             return np.full(len(self.contents.plan.classes), np.nan)
         if fitted.kind == "mean viewpoint":
@@ -105,23 +116,47 @@ class GraphJudge:
         scores: NDArray[np.float64] = told[0]
         return scores
 
-    def _fitted_without(self, known: NDArray[np.bool_], everything: FittedLogistic) -> FittedLogistic | None:
-        """The regression as it would be had it never seen the ideas that are not known: those after a cutoff, and the
-        asked idea itself. None where what is left has fewer than two outcomes."""
-        labels = self.contents.arrays.labels
-        if known[labels != UNKNOWN].all():
-            return everything
-        key = known.tobytes()
-        if key not in self._refits:
-            while len(self._refits) >= _MOST_REFITS:
-                self._refits.pop(next(iter(self._refits)))
-            hidden = np.flatnonzero(~known).astype(np.int32)
-            texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
-            try:
-                self._refits[key] = fit_logistic(everything.kind, self.contents.arrays, texts, hidden)
-            except InputError:
-                self._refits[key] = None
-        return self._refits[key]
+    async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
+        """With the regression that `score` needs of it, made in a thread: it takes seconds, in which other evaluations
+        would stand still. Those who need the same one at the same time wait for one."""
+        if self.model is None or self.model.fitted is None:
+            return placed
+        everything, key = self.model.fitted, placed.known.tobytes()
+        found = self._kept(placed.known, everything)
+        if found is None:
+            task = self._being_refitted.get(key)
+            if task is None:
+                task = asyncio.create_task(self._refit_in_thread(key, placed.known, everything))
+                self._being_refitted[key] = task
+                task.add_done_callback(lambda _: self._being_refitted.pop(key))
+            found = await asyncio.shield(task)  # one who is cancelled takes it from nobody else
+        return placed._replace(refit=found)
+
+    async def _refit_in_thread(self, key: bytes, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
+        return self._keep(key, await asyncio.to_thread(self._made, known, everything))
+
+    def _refit(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
+        return self._kept(known, everything) or self._keep(known.tobytes(), self._made(known, everything))
+
+    def _kept(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit | None:
+        if known[self.contents.arrays.labels != UNKNOWN].all():
+            return Refit(everything)
+        return self._refits.get(known.tobytes())
+
+    def _keep(self, key: bytes, refit: Refit) -> Refit:
+        while key not in self._refits and len(self._refits) >= _MOST_REFITS:
+            self._refits.pop(next(iter(self._refits)))
+        self._refits[key] = refit
+        return refit
+
+    def _made(self, known: NDArray[np.bool_], everything: FittedLogistic) -> Refit:
+        """Without the ideas that are not known: those after a cutoff, and the asked idea itself."""
+        hidden = np.flatnonzero(~known).astype(np.int32)
+        texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
+        try:
+            return Refit(fit_logistic(everything.kind, self.contents.arrays, texts, hidden))
+        except InputError:
+            return Refit(None)
 
     @cached_property
     def _subgraphs(self) -> SubgraphExtractor:

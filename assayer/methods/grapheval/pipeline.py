@@ -79,6 +79,7 @@ async def judge_idea(idea: Idea, backends: Backends, run: Run, options: GraphEva
         f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
     )
 
+    placed = await judge.prepared(placed)
     scores = judge.score(placed)
     decision, probabilities = _calibrated_decision(scores, judge.calibration, options.prior)
     if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):

@@ -335,10 +335,12 @@ async def _known_comparisons(
     if body.earlier is not None:
         given += await _earlier_comparisons(services, tenant, body.earlier)
     ideas = candidates.ideas
-    known = of_these_words(given, ideas.keys(), rules)
+    judging = services.judging._replace(rules=rules)
+    known = of_these_words(given, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/earlier"
     if known.refused:
-        raise HttpProblem.invalid(f"{other_words(known.refused, rules)} Leave them out, or change `blind`.", pointer)
+        detail = f"{other_words(known.refused, judging)} Leave them out, or change `blind` if that is the reason."
+        raise HttpProblem.invalid(detail, pointer)
     if given and not known.usable:
         raise HttpProblem.invalid(
             f"None of the {len(given):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose words "

@@ -9,6 +9,7 @@ import pytest
 
 from assayer.models import MeasuredMinimum, ReportRelease
 from assayer.models.ranking import Comparison, Ranking
+from assayer.ranking.comparison import judging_now
 from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
@@ -132,6 +133,22 @@ async def test_comparisons_of_other_words_are_refused(service: Service, client: 
     assert refused.errors[0].pointer == "/earlier"
     assert "judged with the names that the ideas came in with" in refused.errors[0].detail
     assert "this ranking is blind" in refused.errors[0].detail
+
+
+async def test_comparisons_of_another_model_are_refused(service: Service, client: httpx2.AsyncClient) -> None:
+    asked = await submit(client)
+    await finish(service)
+    lines = (await client.get(asked.links.comparisons)).text.splitlines()
+    assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
+    now = judging_now(RankingOptions(), "stronger", None)
+    async with service.with_services(judging=now).caller() as stronger:
+        refused = problem(
+            await stronger.post("/v1/rankings", json={"ideas": IDEAS, "earlier": asked.id}), 422, "invalid-request"
+        )
+        assert refused.errors is not None
+        assert "judged by judge and not by stronger" in refused.errors[0].detail
+    async with service.with_services(judging=now._replace(model="judge")).caller() as same:
+        assert (await submit(same, earlier=asked.id)).known == len(lines)
 
 
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(

@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic_core import to_json
 
-from assayer.errors import Defect, StorageError
+from assayer.errors import PartUnavailable, StorageError
 from assayer.models.llm_batches import BatchCall, CollectedCall
 from assayer.ports import Clock
 from workers.concurrency.claims import Claims
@@ -50,7 +50,7 @@ class BatchTier:
         self._clock = clock
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
         self._task: asyncio.Task[None] | None = None
-        self._defect: Defect | None = None
+        self._stopped: PartUnavailable | None = None
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._work_until_cancelled(), name="batches of calls to the LLM")
@@ -96,8 +96,8 @@ class BatchTier:
         await self._book.enqueue(call)
         collected = await self._book.collect(call.key)
         while collected is None:
-            if self._defect is not None:
-                raise self._defect
+            if self._stopped is not None:
+                raise self._stopped
             await self._ended(call.key)
             collected = await self._book.collect(call.key)
             if collected is None:  # deleted, with the job of the run that asked first
@@ -132,7 +132,7 @@ class BatchTier:
         try:
             await self._work()
         except Exception as error:
-            self._defect = Defect(f"No batches are sent or watched any more: {error!r}.", "Please report it.")
+            self._stopped = PartUnavailable(f"No batches are sent or watched any more: {error!r}.", "Please report it.")
             self._resolve(list(self._waiting))
             raise
 

@@ -1,0 +1,175 @@
+"""Comparisons that are used again are of the same judge, question and texts; what cannot be answered is asked once."""
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from pydantic import BaseModel
+
+from assayer.errors import AnswerRefused, InputError
+from assayer.llm import Answer, Task
+from assayer.models import Idea
+from assayer.models.ranking import Comparison, Dimension, JudgedBy
+from assayer.ranking.comparison import judging_now, sanitised_comparison
+from assayer.ranking.options import RankingOptions
+from assayer.ranking.pipeline import rank_ideas
+from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.run.run import Run
+from cluster.clock import SystemClock
+from cluster.ranker import Ranker, RankingInputs
+from cluster.ranking_inputs import comparisons_between
+from cluster.settings import Settings
+from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
+from tests.unit.twins import Watcher
+from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.llm import LlmSettings
+
+In = TypeVar("In", bound=BaseModel)
+Out = TypeVar("Out", bound=BaseModel)
+OPTIONS = RankingOptions(calls_per_idea=3)
+
+
+class OtherJudge(JudgeLlm):
+    """Answers under another name."""
+
+    models = ("other",)
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        value, record = await super().run(task, data, run)
+        return Answer(value, record.model_copy(update={"model": "other"}))
+
+
+class FilteredJudge(JudgeLlm):
+    """Its filter refuses every question about one idea."""
+
+    def __init__(self, refused: str) -> None:
+        super().__init__(right)
+        self.refused = refused
+        self.pairs = Counter[tuple[str, str]]()
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        first, second = str(getattr(data, "first", "")), str(getattr(data, "second", ""))
+        self.pairs[first, second] += 1
+        if self.refused in (first, second):
+            raise AnswerRefused("The endpoint's content filter refused the question (400).")
+        return await super().run(task, data, run)
+
+    @property
+    def in_vain(self) -> int:
+        return sum(count for pair, count in self.pairs.items() if self.refused in pair)
+
+
+async def _known(options: RankingOptions = OPTIONS) -> tuple[Comparison, ...]:
+    return (await rank_ideas(ideas_of_worth(6), JudgeLlm(right), ranking_run(), options)).comparisons
+
+
+async def test_a_comparison_says_what_it_was_judged_by() -> None:
+    one, *others = await _known()
+    by = one.judged_by
+    assert by is not None
+    assert by.model == "judge"
+    assert by.question == judging_now(OPTIONS, None, None).question
+    assert len({other.judged_by.question for other in others if other.judged_by}) == 1
+    digests = {one.first: by.first_text, one.second: by.second_text}
+    for other in others:
+        assert other.judged_by is not None
+        digests |= {other.first: other.judged_by.first_text, other.second: other.judged_by.second_text}
+    assert len(set(digests.values())) == 6
+
+
+ASKED = Dimension(name="overall", question="Which idea is cheaper to carry out?")
+LONGER = [one.model_copy(update={"text": f"{one.text} And more."}) for one in ideas_of_worth(6)]
+
+
+@pytest.mark.parametrize(
+    ("judge", "options", "ideas", "reason"),
+    [
+        (OtherJudge, OPTIONS, ideas_of_worth(6), "judged by judge and not by other"),
+        (JudgeLlm, RankingOptions(calls_per_idea=3, dimensions=(ASKED,)), ideas_of_worth(6), "by another question"),
+        (JudgeLlm, OPTIONS, LONGER, "another text of an idea"),
+    ],
+)
+async def test_comparisons_of_another_judge_question_or_text_are_named_and_not_used(
+    judge: type[JudgeLlm], options: RankingOptions, ideas: list[Idea], reason: str
+) -> None:
+    known = await _known()
+    llm, run = judge(right), ranking_run()
+    ranked = await rank_ideas(ideas, llm, run, options, known=known)
+    assert ranked.ranking.judge.handed_in == 0
+    assert llm.calls == 18
+    assert ranked.set_aside == known
+    (dropped,) = ranked.ranking.dropped
+    assert (dropped.what, dropped.count) == ("known comparison", len(known))
+    assert reason in dropped.reason
+    assert reason in as_ranking_html(ranked.ranking, ())
+
+
+async def test_a_file_of_another_judge_is_refused_by_name() -> None:
+    known = await _known()
+    now = judging_now(OPTIONS, "other", None)
+    with pytest.raises(InputError, match=r"k\.jsonl: .*18 judged by judge and not by other cannot be used\."):
+        comparisons_between(ideas_of_worth(6), known, now, Path("k.jsonl"))
+    assert comparisons_between(ideas_of_worth(6), known, now._replace(model=None), Path("k.jsonl")).refused == []
+
+
+async def test_comparisons_that_do_not_say_their_judge_are_used_and_counted() -> None:
+    silent = [one.model_copy(update={"judged_by": None}) for one in await _known()]
+    ranked = (await rank_ideas(ideas_of_worth(6), OtherJudge(right), ranking_run(), OPTIONS, known=silent)).ranking
+    assert ranked.judge.handed_in == ranked.judge.of_unknown_judge == len(silent)
+    assert "do not say which model judged them" in as_ranking_markdown(ranked, ())
+
+
+def test_the_name_of_a_judge_is_cleaned_like_all_text_from_outside() -> None:
+    by = JudgedBy(model="big\u202e\n model\u200b")
+    one = Comparison(first=ideas_of_worth(2)[0].id, second=ideas_of_worth(2)[1].id, verdicts=(), judged_by=by)
+    assert sanitised_comparison(one).judged_by == JudgedBy(model="big model")
+
+
+@pytest.mark.parametrize(("count", "calls_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
+async def test_an_idea_that_is_always_refused_is_asked_about_a_few_times_and_named(
+    count: int, calls_per_idea: float
+) -> None:
+    ideas = ideas_of_worth(count)
+    llm = FilteredJudge(ideas[0].text)
+    ranked = (await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=calls_per_idea))).ranking
+    assert max(llm.pairs.values()) == 1, "each pair at most once in each order"
+    assert 4 <= llm.in_vain <= 8
+    assert ranked.judge.failed == llm.in_vain
+    (unjudged,) = [one for one in ranked.ideas if one.unjudged]
+    assert (unjudged.id, unjudged.comparisons) == (ideas[0].id, 0)
+    assert unjudged.unjudged is not None
+    assert "not asked about any more. Last: the LLM declined to answer." in unjudged.unjudged.reason
+    assert any(one.title == "Ideas without a verdict" for one in RankingPage(ranked, ()).cautions)
+
+
+async def test_a_judge_who_answers_nothing_is_not_asked_until_the_budget_is_spent() -> None:
+    llm = JudgeLlm(right, fails=AnswerRefused("No."))
+    ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(calls_per_idea=10))).ranking
+    assert llm.calls < 100
+    assert all(one.unjudged for one in ranked.ideas)
+
+
+class WatchedComparison(Comparison):
+    """Remembers in which threads it was written out."""
+
+    def model_dump_json(self, **options: Any) -> str:
+        WRITTEN_IN.append(threading.current_thread())
+        return super().model_dump_json(**options)
+
+
+WRITTEN_IN: list[threading.Thread] = []
+
+
+async def test_what_was_handed_in_is_digested_beside_the_event_loop_and_tells_runs_apart(tmp_path: Path) -> None:
+    ideas, known = ideas_of_worth(6), await _known()
+    settings = Settings(home=tmp_path, llm=LlmSettings(base_url="http://host/v1", model="judge"))
+    ids = []
+    for given in ((), known, known[1:], [WatchedComparison.model_validate(one.model_dump()) for one in known]):
+        ranker = Ranker(settings, JudgeLlm(right), HashingEmbedder(), SystemClock())
+        ids.append((await ranker.rank(RankingInputs(ideas, known=given), Watcher())).ranking.id)
+    assert ids[1] == ids[3]
+    assert len(set(ids)) == 3
+    assert WRITTEN_IN
+    assert threading.main_thread() not in WRITTEN_IN
