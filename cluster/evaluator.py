@@ -16,7 +16,6 @@ from cluster.webhooks import load_secret_cipher, open_deliverer, re_encrypt_secr
 from orchestrator.execution.chores import Chore, ChoreLock, run_chores
 from orchestrator.execution.worker import Worker
 from orchestrator.mail.delivery import MailDeliverer
-from orchestrator.settings import ExecutionSettings
 from orchestrator.store import Database, NotificationListener, NotificationsMissed, PgJobs, PgLeases, Subscription
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.chore_lock import PgChoreLock
@@ -99,7 +98,7 @@ async def open_evaluator(
                     Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
                     Chore("drop months kept no longer", work.purge_seconds, lambda: months.tend(clock.now())),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
-                    *(_document_chores(documents, work, clock) if documents is not None else ()),
+                    *(_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
                 ),
                 lock=PgChoreLock(database),
@@ -107,9 +106,11 @@ async def open_evaluator(
             )
 
 
-def _document_chores(documents: PgDocuments, work: ExecutionSettings, clock: Clock) -> tuple[Chore, Chore]:
+def _document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -> tuple[Chore, Chore]:
+    work, abandoned_seconds = settings.work, settings.batches.abandoned_seconds
+
     async def look_for_abandoned() -> None:
-        await documents.release_abandoned(clock.now())
+        await documents.release_abandoned(clock.now(), abandoned_seconds)
 
     return (
         Chore("delete documents of jobs that have ended", work.expire_seconds, documents.sweep),

@@ -128,7 +128,7 @@ def api_services(
         series=PgCallSeries(database),
         figures=PgReportFigures(database),
         costs=PgEvaluationCosts(database),
-        erasures=PgErasures(database, documents),
+        erasures=PgErasures(database, audit_log, documents),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,

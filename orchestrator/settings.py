@@ -41,6 +41,8 @@ class DatabaseSettings(Frozen):
     """For one statement."""
     patience_seconds: float = Field(default=60.0, gt=0)
     """How long work waits for a lost server, or for a free connection, before it fails."""
+    migration_seconds: float = Field(default=7_200.0, gt=0)
+    """How long the first start of a new version may take to bring the tables of an earlier one up to date."""
 
 
 class ApiKeySettings(Frozen):
@@ -166,6 +168,9 @@ class BatchSettings(Frozen):
     """Where documents of jobs lie until they are read: an fsspec URL (`s3://bucket/submissions`) that every process of
     the service reaches. Empty: `submissions/` in the data directory with the embedded database, the rows of the jobs
     with another one."""
+    abandoned_seconds: float = Field(default=900.0, gt=0)
+    """After which a document that was stored, and whose job never came, is deleted: the process that took it died.
+    Longer than any body takes to be stored."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
@@ -39,6 +39,8 @@ class IdeaTable(Frozen):
 class IdeaOfRow(NamedTuple):
     number: int
     """Among the rows after the header that are not blank, from 1."""
+    fields: Mapping[str, str]
+    """By the names of their columns, without those that are blank."""
     idea: Idea | InputError
 
 
@@ -78,11 +80,14 @@ def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = N
         raise InputError(f"{source} is empty.", "Put the names of the columns on the first line: title, text.")
     check_columns(header.cells, source)
     for number, row in enumerate(rows, 1):
-        yield IdeaOfRow(number, _idea(row, header.cells, f"{source}:{number}", latest_cutoff))
+        named = zip(header.cells, row.cells, strict=False)
+        fields = {name.strip(): cell for name, cell in named if name.strip() and cell.strip()}
+        yield IdeaOfRow(number, fields, _idea(row, fields, f"{source}:{number}", latest_cutoff))
 
 
-def _idea(row: IdeaTableRow, names: Sequence[str], source: str, latest_cutoff: dt.date | None) -> Idea | InputError:
-    fields = {name.strip(): cell for name, cell in zip(names, row.cells, strict=False) if name.strip() and cell.strip()}
+def _idea(
+    row: IdeaTableRow, fields: Mapping[str, str], source: str, latest_cutoff: dt.date | None
+) -> Idea | InputError:
     try:
         idea = idea_of_record(fields, source, latest_cutoff)
     except InputError as error:

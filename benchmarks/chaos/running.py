@@ -44,7 +44,7 @@ _OVERLAY = "llm"
 _LOG = logging.getLogger(__name__)
 _COPIES = "copies"
 _READ_SECONDS = 120.0
-_PURGED_SECONDS = 30.0
+_PURGED_SECONDS = 60.0
 NEWER_MODEL = "simulated-newer"
 """Another model is another run, as another version of the prompts is."""
 
@@ -232,6 +232,7 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_QUEUE__MAX_LOSSES": "50",
         "ASSAYER_WORK__EXPIRE_SECONDS": "2",
         "ASSAYER_WORK__PURGE_SECONDS": "5",
+        "ASSAYER_BATCHES__ABANDONED_SECONDS": "30",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
         "ASSAYER_SERVING__HEALTH_SECONDS": "3",
         "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",

@@ -196,8 +196,7 @@ async def _cancel_job(
     await find_job(services, caller.tenant, job, kind)
     if query.erase:
         require_scope(caller, "manage")
-        await services.audit_log.erase(caller.tenant, actor_of(caller), job, [job], services.clock.now())
-        await services.jobs.delete(caller.tenant, JobId(job))
+        await services.erasures.erase(caller.tenant, actor_of(caller), [JobId(job)], services.clock.now())
         return None
     ended = await services.jobs.cancel(caller.tenant, JobId(job))
     if ended is None:

@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
+from assayer.ideas.records import record_source
 from assayer.ideas.tables import IdeaTable, table_ideas, table_notices
 from assayer.models import Frozen
 from assayer.text.decoding import decode_text
@@ -200,7 +201,7 @@ def _table_rows(
         lines.count()
         row, source = first + one.number - 1, row_name(name, one.number, first + one.number - 1)
         if isinstance(one.idea, InputError):
-            yield rejected_row(row, source, one.idea, "text")
+            yield rejected_row(row, record_source(one.fields, source), one.idea, "text")
         else:
             yield AcceptedRow(row, source, one.idea, None)
 

@@ -1,6 +1,7 @@
 """Files of a multipart/form-data body or a ZIP archive, one by one. Nothing is written under a name from them."""
 
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ _DIRECTORY_BYTES = 4_000_000
 _ENCRYPTED = 0x1
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Other methods use as much memory as the archive says."""
+_UNWRITTEN = ("Cc", "Cs", "Cn")
+"""Of signs that no name is written with: control characters, halves of pairs, what Unicode has not assigned."""
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
@@ -176,10 +179,16 @@ class _BoundedReads:
 
 
 def _check_name(entry: zipfile.ZipInfo) -> None:
-    """Raises ArchiveRefused for a name that would leave the folder into which the archive is unpacked."""
+    """Raises ArchiveRefused for a name that would leave the folder into which the archive is unpacked, or that holds
+    what is not written in names. All spaces and signs of other scripts are: macOS puts some of them there itself."""
     name = entry.orig_filename.replace("\\", "/")
     path = PurePosixPath(name)
-    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":" or not name.isprintable()
+    if any(unicodedata.category(sign) in _UNWRITTEN for sign in name):
+        raise ArchiveRefused(
+            f"The archive has an entry {name[:100]!r}, whose name holds control characters.",
+            "Give the file another name.",
+        )
+    leads_out = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
     if leads_out or stat.S_ISLNK(entry.external_attr >> 16):
         raise ArchiveRefused(
             f"The archive has an entry {name[:100]!r}, which would leave the folder it is unpacked into.",

@@ -130,14 +130,55 @@ class PgAuditLog:
 
         async def work(connection: Connection) -> AuditTip:
             async with connection.transaction():
-                await connection.execute(_BEGIN, tenant, FIRST)
-                await connection.fetchrow(_TIP, tenant)
-                rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
-                gone = sorted(row["number"] for row in rows)
-                said = list(things or ())
-                return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=gone)
+                return await self.erase_within(connection, tenant, actor, about, things, now)
 
         return await self._database.run(work)
+
+    async def erase_within(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        actor: Actor,
+        about: str,
+        things: Sequence[str] | None,
+        now: dt.datetime,
+    ) -> AuditTip:
+        """As `erase`, in the transaction that deletes the things themselves."""
+        gone = await self._forget(connection, tenant, things)
+        return await self._say_erased(connection, tenant, actor, about, things, gone, now)
+
+    async def erase_late(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        actor: Actor,
+        about: str,
+        things: Sequence[str] | None,
+        now: dt.datetime,
+    ) -> None:
+        """As `erase_within`, of what was said of them since `erase`; where nothing was, there is no entry."""
+        if gone := await self._forget(connection, tenant, things):
+            await self._say_erased(connection, tenant, actor, about, things, gone, now)
+
+    async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
+        """Numbers of the entries that have lost their words."""
+        await connection.execute(_BEGIN, tenant, FIRST)
+        await connection.fetchrow(_TIP, tenant)
+        rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
+        return sorted(row["number"] for row in rows)
+
+    async def _say_erased(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        actor: Actor,
+        about: str,
+        things: Sequence[str] | None,
+        gone: Sequence[int],
+        now: dt.datetime,
+    ) -> AuditTip:
+        said = list(things or ())
+        return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=list(gone))
 
     async def purge(self, now: dt.datetime) -> int:
         """Deletes the words about evaluations and calls that the time of retention has taken. Of how many tenants."""

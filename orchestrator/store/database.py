@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
@@ -113,11 +114,13 @@ class Database:
             pool.terminate()
 
     async def migrate(self) -> None:
-        """Brings the tables up to date; many processes may do so at once."""
+        """Brings the tables up to date, however large they are; many processes may do so at once."""
         revision = await self.run(migrator.current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.latest_revision():
-            await self.run(lambda _: migrator.upgrade_schema(self._connect))
+            seconds = self._settings.migration_seconds
+            connect = partial(self._connect, command_timeout=seconds)
+            await self.run(lambda _: migrator.upgrade_schema(connect), seconds)
         await self.run(migrator.add_coming_months)
 
     async def ping(self) -> DatabaseHealth:
@@ -229,9 +232,8 @@ class Database:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
                 url,
                 timeout=self._settings.connect_seconds,
-                command_timeout=self._settings.command_seconds,
                 server_settings={"application_name": "assayer"},
-                **arguments,
+                **{"command_timeout": self._settings.command_seconds} | arguments,
             )
         except ValueError as error:  # also asyncpg's ClientConfigurationError
             raise translate_error(error, self._address) from None

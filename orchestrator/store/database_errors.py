@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 
-from assayer.errors import AssayerError, ConfigurationError, StorageError
+from assayer.errors import AssayerError, ConfigurationError, InputError, StorageError
 
 __all__ = ["RETRYABLE_ERRORS", "safe_address", "translate_error"]
 
@@ -87,6 +87,10 @@ def translate_error(error: Exception, address: str) -> AssayerError:
             "ASSAYER_DATABASE__URL looks like postgresql://user:password@host:5432/name; "
             "special characters in the password must be percent-encoded.",
         )
+    if isinstance(error, asyncpg.CharacterNotInRepertoireError):
+        # The one character that PostgreSQL's texts cannot hold. What people write is stored without it; what is looked
+        # for comes as it was sent.
+        return InputError("A value holds a NUL character (code 0), which nothing here has.", "Send it without.")
     detail = " ".join(str(error).split()) or type(error).__name__
     for kinds, meaning, hint in _KINDS:
         if isinstance(error, kinds):

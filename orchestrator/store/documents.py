@@ -17,8 +17,6 @@ __all__ = ["DocumentFiles", "PgDocuments"]
 _LOG = logging.getLogger(__name__)
 _AT_ONCE = 8
 _SOME = 200
-_SUBMITTING = dt.timedelta(hours=1)
-"""A file that is older and of no job was written by a process that died before it could submit the job."""
 
 _NOTE = "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
 _UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file AND finished_at IS NULL)"
@@ -101,9 +99,9 @@ class PgDocuments:
         except StorageError as error:
             _LOG.warning("documents that were erased are deleted later: %s", error)
 
-    async def release_abandoned(self, now: dt.datetime) -> None:
-        """Of submissions that never came to their end."""
-        await self._database.execute(_RELEASE_ABANDONED, now - _SUBMITTING)
+    async def release_abandoned(self, now: dt.datetime, seconds: float) -> None:
+        """Files of no job that are older: a process wrote them that died before it could submit the job."""
+        await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
     def _name(self) -> str:
         name = self._draw().hex

@@ -1,12 +1,18 @@
 """Everything that a tenant has stored about one applicant, or of one batch: found, and deleted."""
 
+import datetime as dt
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 from assayer.models import Frozen
+from orchestrator.access.audit_chain import Actor, AuditTip
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
-from orchestrator.store.database import Database
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
-from orchestrator.store.job_sql import called
+from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
+from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.retention import delete_jobs
 
 __all__ = ["JobToErase", "PgErasures"]
@@ -51,25 +57,55 @@ _REFUSED = f"""
     SELECT count(*)::integer AS rows FROM batches, jsonb_array_elements(rejected) AS one
     WHERE tenant = $1 AND {_called("(one ->> 'source')")}
 """  # noqa: S608 - put together from constants
+# What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
 _FORGET_REFUSED = f"""
-    UPDATE batches SET erased = erased + forgotten.rows, rejected = forgotten.others
-    FROM (
-        SELECT id, count(*) FILTER (WHERE {_called("(one ->> 'source')")}) AS rows,
-               coalesce(
-                   jsonb_agg(one ORDER BY place) FILTER (WHERE NOT {_called("(one ->> 'source')")}), '[]'
-               ) AS others
-        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS each (one, place)
-        WHERE tenant = $1 GROUP BY id
-    ) AS forgotten
-    WHERE batches.id = forgotten.id AND forgotten.rows > 0
+    UPDATE batches SET (erased, rejected) = (
+        SELECT erased + count(*) FILTER (WHERE {_called("(one ->> 'source')")}),
+               coalesce(jsonb_agg(one ORDER BY place) FILTER (WHERE NOT {_called("(one ->> 'source')")}), '[]')
+        FROM jsonb_array_elements(batches.rejected) WITH ORDINALITY AS each (one, place)
+    )
+    WHERE tenant = $1 AND EXISTS (
+        SELECT FROM jsonb_array_elements(batches.rejected) AS one WHERE {_called("(one ->> 'source')")}
+    )
+    RETURNING id
 """  # noqa: S608 - put together from constants
+_CANCEL = finish_statement(
+    f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
+    "id IN (SELECT id FROM jobs WHERE tenant = $1 AND state IN ('queued', 'running') AND id = ANY($2) "
+    "ORDER BY id FOR UPDATE)",
+)
+_BATCHES_OF = "SELECT DISTINCT batch FROM jobs WHERE tenant = $1 AND id = ANY($2) AND batch IS NOT NULL"
+# Messages to webhooks tell titles and names, also that it was cancelled just now.
+_FORGET_MESSAGES = """
+    DELETE FROM deliveries USING webhooks
+    WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
+"""
+# What a request was answered tells which rows were refused, doubled or left out. Whoever repeats it within its week is
+# still told what became of it, without those lists.
+_FORGET_RESPONSES = """
+    UPDATE idempotency SET body = convert_to(
+        (
+            SELECT jsonb_object_agg(name, CASE jsonb_typeof(value) WHEN 'array' THEN '[]' ELSE value END)
+            FROM jsonb_each(convert_from(body, 'UTF8')::jsonb) AS said (name, value)
+        )::text,
+        'UTF8'
+    )
+    WHERE tenant = $1 AND split_part(location, '/', 4) = ANY($2)
+"""
+_CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
+_SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
 _DELETE_BATCH = "DELETE FROM batches WHERE tenant = $1 AND id = $2"
 
 
 _STILL_STORED = """
     SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2)
     UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2)
-    UNION SELECT job FROM document_files WHERE job = ANY($2) ORDER BY id
+    UNION SELECT job FROM document_files WHERE job = ANY($2)
+    UNION SELECT payload #>> '{data,id}' FROM deliveries JOIN webhooks ON webhooks.id = webhook
+          WHERE webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
+    UNION SELECT words.about FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
+          WHERE words.tenant = $1 AND words.about = ANY($2) AND entry.act <> 'erased'
+    ORDER BY id
 """
 
 
@@ -83,8 +119,9 @@ class JobToErase(Frozen):
 
 
 class PgErasures:
-    def __init__(self, database: Database, documents: PgDocuments | None = None) -> None:
+    def __init__(self, database: Database, log: PgAuditLog, documents: PgDocuments | None = None) -> None:
         self._database = database
+        self._log = log
         self._documents = documents
 
     async def find(self, tenant: TenantId, source: str | None, batch: BatchId | None) -> list[JobToErase]:
@@ -98,22 +135,74 @@ class PgErasures:
         row = await self._database.fetch_one(_REFUSED, tenant, _stored(source))
         return 0 if row is None else int(row["rows"])
 
-    async def erase(self, tenant: TenantId, jobs: Sequence[JobId], source: str | None, batch: BatchId | None) -> int:
-        """How many jobs went. Those that have not ended are to be cancelled before."""
-        gone = 0
+    async def erase(
+        self,
+        tenant: TenantId,
+        actor: Actor,
+        jobs: Sequence[JobId],
+        now: dt.datetime,
+        *,
+        source: str | None = None,
+        batch: BatchId | None = None,
+    ) -> AuditTip:
+        """These jobs, the rows that were refused under this name, and the batch with all that it has come to hold.
+        Jobs that have not ended are cancelled, of which no webhook is told. The entry of the audit log that says so."""
+        # First: should this end half way, the log says more than was done, never less.
+        things = [*jobs, *([batch] if batch else [])]
+        about = batch or ("an applicant" if source is not None or len(jobs) != 1 else jobs[0])
+        tip = await self._log.erase(tenant, actor, about, things, now)
+        deed = _Deed(self._log, tenant, actor, about, now)
         for start in range(0, len(jobs), _AT_ONCE):
-            gone += await delete_jobs(self._database, tenant, jobs[start : start + _AT_ONCE])
+            await self._database.run(partial(deed.delete_jobs, jobs[start : start + _AT_ONCE]))
         if source is not None:
-            await self._database.execute(_FORGET_REFUSED, tenant, _stored(source))
+            await self._database.run(partial(deed.forget_refused, source))
         if batch is not None:
-            await self._database.execute(_DELETE_BATCH, tenant, batch)
+            # No part of it comes in from here on, and one that was just coming in has come.
+            await self._database.execute(_CLOSE_BATCH, tenant, batch)
+            while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
+                await self._database.run(partial(deed.delete_jobs, [JobId(row["id"]) for row in rows]))
+            await self._database.run(partial(deed.delete_batch, batch))
         if self._documents is not None:
             await self._documents.sweep_soon()
-        return gone
+        return tip
 
     async def still_stored(self, tenant: TenantId, things: Sequence[str]) -> list[str]:
-        """Of these ids of jobs and batches, those that are there, if only with the file of a document."""
+        """Of these ids of jobs and batches, those of which something is there: themselves, the file of a document, a
+        message to a webhook, words in the audit log."""
         return [row["id"] for row in await self._database.fetch(_STILL_STORED, tenant, list(things))]
+
+
+class _Deed(NamedTuple):
+    """What is done in one transaction each, so that nobody's words about it are written in between."""
+
+    log: PgAuditLog
+    tenant: TenantId
+    actor: Actor
+    about: str
+    now: dt.datetime
+
+    async def delete_jobs(self, jobs: Sequence[JobId], connection: Connection) -> None:
+        async with connection.transaction():
+            batches = [row["batch"] for row in await connection.fetch(_BATCHES_OF, self.tenant, jobs)]
+            cancelled = await connection.fetch(_CANCEL, self.tenant, jobs)
+            await delete_jobs(connection, self.tenant, jobs)
+            await self._forget(connection, jobs, [*jobs, *batches])
+        await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+
+    async def forget_refused(self, source: str, connection: Connection) -> None:
+        async with connection.transaction():
+            rows = await connection.fetch(_FORGET_REFUSED, self.tenant, _stored(source))
+            await connection.fetch(_FORGET_RESPONSES, self.tenant, [row["id"] for row in rows])
+
+    async def delete_batch(self, batch: BatchId, connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.fetch(_DELETE_BATCH, self.tenant, batch)
+            await self._forget(connection, [batch], [batch])
+
+    async def _forget(self, connection: Connection, things: Sequence[str], answered: Sequence[str]) -> None:
+        await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
+        await connection.fetch(_FORGET_RESPONSES, self.tenant, answered)
+        await self.log.erase_late(connection, self.tenant, self.actor, self.about, things, self.now)
 
 
 def _stored(source: str | None) -> str | None:

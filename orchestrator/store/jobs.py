@@ -245,15 +245,6 @@ class PgJobs:
                 yield one
             last = rows[-1]["row"]
 
-    async def delete(self, tenant: TenantId, job: JobId) -> bool:
-        """With everything that belongs only to it; one that has not ended is cancelled first. False when there is
-        none."""
-        await self._cancel(_CANCEL, tenant, job)
-        gone = await retention.delete_jobs(self._database, tenant, [job]) == 1
-        if self._documents is not None:
-            await self._documents.sweep_soon()
-        return gone
-
     async def purge(self, now: dt.datetime) -> int:
         """Deletes jobs past their tenant's retention, old idempotency records and deliveries. Returns how many jobs."""
         return await retention.purge(self._database, now)

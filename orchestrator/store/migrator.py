@@ -12,6 +12,7 @@ from assayer.errors import ConfigurationError
 
 __all__ = [
     "LOCK_SECONDS",
+    "MIGRATION_LOCK",
     "VERSION_TABLE",
     "AnyConnection",
     "add_coming_months",
@@ -24,7 +25,7 @@ __all__ = [
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 VERSION_TABLE = "assayer_schema"
-_LOCK = 4_717_150_208_310_026
+MIGRATION_LOCK = 4_717_150_208_310_026
 """Advisory lock that lets one process migrate a database at a time; an arbitrary constant."""
 LOCK_SECONDS = 3
 """How long statements of others may have to wait while a month is made or dropped; then it is left for another day."""
@@ -81,7 +82,7 @@ async def upgrade_schema(connect: Callable[[], Awaitable["asyncpg.Connection[asy
     engine = create_async_engine("postgresql+asyncpg://", async_creator=connect, poolclass=NullPool)
     try:
         async with engine.begin() as connection:
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             await connection.run_sync(migrate)
     except DBAPIError as error:
         raise _driver_error(error) from error

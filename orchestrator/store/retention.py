@@ -3,8 +3,10 @@
 import datetime as dt
 from collections.abc import Sequence
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.store.database import Database
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection, Database
 
 __all__ = ["delete_jobs", "delete_tenant", "purge"]
 
@@ -73,16 +75,26 @@ _DELETE_GROUPS = """
 """
 
 
-async def delete_jobs(database: Database, tenant: TenantId, jobs: Sequence[JobId]) -> int:
-    return len(await database.fetch(_DELETE_JOBS, tenant, list(jobs)))
+async def delete_jobs(connection: Connection, tenant: TenantId, jobs: Sequence[JobId]) -> int:
+    """How many there were."""
+    return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs)))
 
 
-async def delete_tenant(database: Database, tenant: TenantId) -> bool:
-    """With everything that belongs to it. Its keys go first, so that nothing new comes in meanwhile."""
+async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+    """With everything that belongs to it, and the words of its audit log, of which hashes stay. Its keys go first, so
+    that nothing new comes in meanwhile. Should this end half way, it is there still, and can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     while await database.fetch(_DELETE_SOME, tenant, _AT_ONCE):
         pass
-    return await database.fetch_one("DELETE FROM tenants WHERE id = $1 RETURNING id", tenant) is not None
+
+    async def work(connection: Connection) -> bool:
+        async with connection.transaction():
+            gone = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
+            if gone:
+                await log.erase_within(connection, tenant, actor, tenant, None, now)
+            return bool(gone)
+
+    return await database.run(work)
 
 
 async def purge(database: Database, now: dt.datetime) -> int:

@@ -1,9 +1,13 @@
 """Tenants and their plans: weight, limits, budget, retention."""
 
+import datetime as dt
+
 import asyncpg
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import Tenant, TenantId, TenantPlan
 from orchestrator.store import retention
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
@@ -59,9 +63,10 @@ class PgTenants:
         row = await self._database.fetch_one(_UPDATE, tenant, *_values(plan))
         return None if row is None else _tenant(row)
 
-    async def delete(self, tenant: TenantId) -> bool:
-        """With its keys, jobs, reports, batches and webhooks; running jobs stop when their leases are next renewed."""
-        return await retention.delete_tenant(self._database, tenant)
+    async def delete(self, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
+        """With its keys, jobs, reports, batches, webhooks, and the words of its audit log; running jobs stop when their
+        leases are next renewed."""
+        return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, actor, now)
 
 
 def _values(plan: TenantPlan) -> tuple[object, ...]:

@@ -6,18 +6,23 @@ from itertools import count
 from typing import TypeVar
 
 from assayer.models import Idea, IdeaId
+from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobId, JobVerdict, Lease, Priority, TenantId, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, PgJobs, PgLeases, PgTenants
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
+from orchestrator.store.documents import PgDocuments
+from orchestrator.store.erasure import PgErasures
 
-__all__ = ["ACME", "DONE", "NOW", "OTHER", "RICH", "Losing", "Queue", "job", "tenant"]
+__all__ = ["ACME", "DONE", "NOW", "OPERATOR", "OTHER", "RICH", "Losing", "Queue", "job", "tenant"]
 
 T = TypeVar("T")
 ACME, OTHER, RICH = TenantId("acme"), TenantId("other"), TenantId("rich")
+OPERATOR = Actor("ak_test", "test", "machine")
 DONE = JobVerdict(state="done", cost_usd=0.5)
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 _NUMBERS = count(1)
@@ -33,9 +38,12 @@ def job(name: str = "", priority: Priority = "batch", max_usd: float | None = No
 class Queue:
     """The stores of one database, and short ways to use them."""
 
-    def __init__(self, database: Database, settings: QueueSettings | None = None) -> None:
+    def __init__(
+        self, database: Database, settings: QueueSettings | None = None, documents: PgDocuments | None = None
+    ) -> None:
         self.database = database
-        self.jobs = PgJobs(database)
+        self.documents = documents
+        self.jobs = PgJobs(database, documents=documents)
         self.leases = PgLeases(database, settings or QueueSettings())
         self.tenants = PgTenants(database)
 
@@ -48,6 +56,15 @@ class Queue:
     async def one(self) -> Lease:
         (lease,) = await self.lease()
         return lease
+
+    async def delete(self, job: JobId, tenant: TenantId = ACME) -> bool:
+        """Whether it was there."""
+        known = await self.jobs.get(tenant, job) is not None
+        await PgErasures(self.database, PgAuditLog(self.database), self.documents).erase(tenant, OPERATOR, [job], NOW)
+        return known and await self.jobs.get(tenant, job) is None
+
+    async def delete_tenant(self, tenant: TenantId = ACME) -> bool:
+        return await self.tenants.delete(tenant, OPERATOR, NOW)
 
     async def silence(self) -> None:
         """As if nobody had beaten any lease for long."""

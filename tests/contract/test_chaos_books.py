@@ -10,7 +10,7 @@ from benchmarks.chaos.books import Books, Erased, audited
 from benchmarks.chaos.crowd import word_document
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.store import Database, PgAnswerCache
-from tests.contract.store_jobs import ACME, Queue, job, tenant
+from tests.contract.store_jobs import Queue, job, tenant
 from tests.contract.store_records import answer, answered, call
 
 RUN = EvaluationId("ev_run")
@@ -52,7 +52,7 @@ async def test_books_that_balance_have_nothing_broken(queue: Queue, tmp_path: Pa
 
 
 async def test_books_balance_after_an_erasure_that_left_nothing(queue: Queue, tmp_path: Path) -> None:
-    await queue.jobs.delete(ACME, job("a").id)
+    await queue.delete(job("a").id)
     await queue.database.execute("UPDATE erased_runs SET erased_at = erased_at + interval '10 s'")
 
     found = await books(queue, tmp_path, erased=ERASED)

@@ -10,11 +10,12 @@ from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.jobs.models import JobId, JobVerdict, TenantPlan
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob, QueueFull
-from orchestrator.store import Database, PgJobs, PgTenants
+from orchestrator.store import Database, PgJobs
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.idempotency import IdempotencyRecord
-from tests.contract.store_jobs import ACME, Losing, Queue, tenant
+from tests.contract.store_jobs import ACME, NOW, OPERATOR, Losing, Queue, tenant
 
 PDF = b"%PDF of a proposal"
 HOUR = dt.timedelta(hours=1)
@@ -33,9 +34,7 @@ class Broken(SubmittedDocuments):
 @pytest.fixture
 async def queue(database: Database, documents: PgDocuments) -> Queue:
     await tenant(database)
-    queue = Queue(database)
-    queue.jobs = PgJobs(database, documents=documents)
-    return queue
+    return Queue(database, documents=documents)
 
 
 @pytest.fixture
@@ -94,7 +93,7 @@ async def test_erased_evaluation_leaves_no_byte(queue: Queue, tmp_path: Path) ->
     await queue.add(document_job())
     await queue.one()
 
-    assert await queue.jobs.delete(ACME, JobId("a"))
+    assert await queue.delete(JobId("a"))
 
     assert files(tmp_path) == []
     assert await noted(queue.database) == 0
@@ -102,11 +101,10 @@ async def test_erased_evaluation_leaves_no_byte(queue: Queue, tmp_path: Path) ->
 
 async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     await queue.add(document_job("a"), document_job("b", b"another"))
-    erasures = PgErasures(queue.database, documents)
+    erasures = PgErasures(queue.database, PgAuditLog(queue.database), documents)
     (found,) = await erasures.find(ACME, "a.pdf", None)
-    await queue.jobs.cancel(ACME, found.id)
 
-    assert await erasures.erase(ACME, [found.id], "a.pdf", None) == 1
+    await erasures.erase(ACME, OPERATOR, [found.id], NOW, source="a.pdf")
 
     assert files(tmp_path) == [b"another"]
     assert await erasures.still_stored(ACME, ["a", "b"]) == ["b"]
@@ -115,7 +113,7 @@ async def test_erased_applicant_leaves_no_byte(queue: Queue, documents: PgDocume
 async def test_deleted_tenant_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     await queue.add(document_job())
 
-    assert await PgTenants(queue.database).delete(ACME)
+    assert await queue.delete_tenant()
 
     assert await documents.sweep() == 1
     assert files(tmp_path) == []
@@ -126,14 +124,15 @@ async def test_file_that_cannot_be_deleted_is_noted_until_it_is(
 ) -> None:
     await queue.add(document_job())
     broken = PgDocuments(queue.database, Broken(str(tmp_path)))
+    erasures = PgErasures(queue.database, PgAuditLog(queue.database))
 
-    assert await PgJobs(queue.database, documents=broken).delete(ACME, JobId("a"))
+    assert await Queue(queue.database, documents=broken).delete(JobId("a"))
 
     assert files(tmp_path) == [PDF]
-    assert await PgErasures(queue.database).still_stored(ACME, ["a"]) == ["a"]
+    assert await erasures.still_stored(ACME, ["a"]) == ["a"]
     assert await documents.sweep() == 1
     assert files(tmp_path) == []
-    assert await PgErasures(queue.database).still_stored(ACME, ["a"]) == []
+    assert await erasures.still_stored(ACME, ["a"]) == []
 
 
 async def test_refused_submission_leaves_no_byte(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
@@ -178,9 +177,9 @@ async def test_file_of_a_submission_that_died_is_found_and_deleted(
     await documents.written([document_job("died")])
     await queue.add(document_job("lives", b"another"))
 
-    await documents.release_abandoned(now)
+    await documents.release_abandoned(now, 900)
     assert await documents.sweep() == 0
-    await documents.release_abandoned(now + 2 * HOUR)
+    await documents.release_abandoned(now + HOUR, 900)
 
     assert await documents.sweep() == 1
     assert files(tmp_path) == [b"another"]

@@ -88,7 +88,7 @@ async def test_deleted_job_is_counted_no_more(queue: Queue) -> None:
     await add(queue, FIRST, 3)
     for lease in await queue.lease(2):
         await queue.leases.finish(lease, DONE)
-        await queue.jobs.delete(ACME, lease.job)
+        await queue.delete(lease.job)
 
     assert await check(queue, FIRST) == {"queued": 1}
     assert (await status(queue, FIRST)).cost_usd == 0

@@ -8,7 +8,7 @@ import pytest
 from orchestrator.jobs.api_keys import ApiKey, AuthenticatedCaller, GeneratedKey, KeyPlan, KeyRejection, generate_key
 from orchestrator.jobs.models import KeyId, TenantId, TenantPlan
 from orchestrator.store import ApiKeySettings, Database, PgKeys, PgTenants
-from tests.contract.store_jobs import ACME, NOW, OTHER, tenant
+from tests.contract.store_jobs import ACME, NOW, OPERATOR, OTHER, tenant
 
 READER = KeyPlan(name="reader", scopes=frozenset({"read", "submit"}))
 
@@ -179,7 +179,7 @@ async def test_key_made_twice_is_one(keys: PgKeys) -> None:
 
 async def test_key_of_a_deleted_tenant_is_unknown(keys: PgKeys, database: Database) -> None:
     drawn = await made(keys)
-    await PgTenants(database).delete(ACME)
+    await PgTenants(database).delete(ACME, OPERATOR, NOW)
 
     assert await keys.authenticate(drawn.secret, NOW) == KeyRejection("unknown")
 

@@ -6,7 +6,7 @@ import pytest
 
 from assayer.models import EvaluationId
 from orchestrator.store import Database, PgAnswerCache, PgLedger, PgReports
-from tests.contract.store_jobs import ACME, Queue, job, tenant
+from tests.contract.store_jobs import Queue, job, tenant
 from tests.contract.store_records import answer, answered, report
 
 RUN, OTHER_RUN = EvaluationId("ev_erased"), EvaluationId("ev_other")
@@ -39,7 +39,7 @@ async def begin(queue: Queue) -> None:
 @pytest.mark.parametrize("whole_tenant", [False, True])
 async def test_answer_and_report_that_come_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: bool) -> None:
     await begin(queue)
-    assert await (queue.tenants.delete(ACME) if whole_tenant else queue.jobs.delete(ACME, job("a").id))
+    assert await (queue.delete_tenant() if whole_tenant else queue.delete(job("a").id))
 
     await store(queue, RUN)
     await store(queue, OTHER_RUN)
@@ -63,7 +63,7 @@ async def test_answer_and_report_stored_at_the_moment_of_an_erasure_go_with_the_
 
 async def test_erased_runs_are_forgotten_after_a_week(queue: Queue) -> None:
     await begin(queue)
-    await queue.jobs.delete(ACME, job("a").id)
+    await queue.delete(job("a").id)
 
     await queue.jobs.purge(dt.datetime.now(dt.UTC) + dt.timedelta(days=8))
 

@@ -171,7 +171,7 @@ async def end_with_reports(queue: Queue) -> Lease:
 async def test_erased_job_takes_what_all_its_runs_left(queue: Queue) -> None:
     lease = await end_with_reports(queue)
 
-    assert await queue.jobs.delete(ACME, lease.job)
+    assert await queue.delete(lease.job)
 
     assert not any((await kept(queue)).values())
 
@@ -188,7 +188,7 @@ async def test_retention_takes_what_all_runs_of_a_job_left(queue: Queue) -> None
 async def test_deleted_tenant_takes_what_all_runs_of_its_jobs_left(queue: Queue) -> None:
     await end_with_reports(queue)
 
-    assert await queue.tenants.delete(ACME)
+    assert await queue.delete_tenant()
 
     assert not any((await kept(queue)).values())
 
@@ -199,7 +199,7 @@ async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(qu
     other = await queue.one()
     assert await queue.leases.record_run(other, FIRST, {})
 
-    await queue.jobs.delete(ACME, lease.job)
+    await queue.delete(lease.job)
 
     assert await kept(queue) == {
         f"answer of {FIRST}": True,
@@ -209,7 +209,7 @@ async def test_earlier_run_that_another_job_shares_stays_until_that_is_erased(qu
         f"report of {SECOND}": False,
         f"waiting call of {SECOND}": False,
     }
-    await queue.jobs.delete(ACME, other.job)
+    await queue.delete(other.job)
     assert not any((await kept(queue)).values())
 
 

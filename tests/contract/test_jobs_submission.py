@@ -171,7 +171,7 @@ async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
     assert await jobs.report(OTHER, mine.id) is None
     assert await jobs.waiting_reason(OTHER, mine.id) is None
     assert await jobs.cancel(OTHER, mine.id) is None
-    assert not await jobs.delete(OTHER, mine.id)
+    assert not await queue.delete(mine.id, OTHER)
     assert await jobs.list(OTHER) == []
     assert await jobs.list(OTHER, batch=BATCH) == []
     assert await jobs.batch(OTHER, BATCH) is None
@@ -207,7 +207,7 @@ async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) 
 async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared_ones(queue: Queue) -> None:
     own, shared = await kept_run(queue, "own", "a"), await kept_run(queue, "shared", "b", "c")
 
-    assert [await queue.jobs.delete(ACME, job(name).id) for name in ("a", "b", "b")] == [True, True, False]
+    assert [await queue.delete(job(name).id) for name in ("a", "b", "b")] == [True, True, False]
 
     evaluations, answers = PgReports(queue.database), PgAnswerCache(queue.database)
     assert await evaluations.get(own) is None
@@ -221,7 +221,7 @@ async def test_deleted_job_takes_its_events_report_and_answers_and_leaves_shared
 async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database: Database) -> None:
     await tenant(database, RICH, monthly_usd=2.0)
     await kept_run(queue, "run", "a", owner=RICH)
-    await queue.jobs.delete(RICH, job("a").id)
+    await queue.delete(job("a").id, RICH)
     await queue.add(job("b", max_usd=1.5), tenant=RICH)
 
     assert await queue.lease() == []
@@ -232,7 +232,7 @@ async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
     await queue.add(job("a"))
     lease = await queue.one()
 
-    assert await queue.jobs.delete(ACME, lease.job)
+    assert await queue.delete(lease.job)
 
     assert await queue.leases.renew([lease.token]) == set()
     assert not await queue.leases.finish(lease, DONE)
@@ -263,8 +263,8 @@ async def test_deleted_tenant_takes_all_that_is_theirs(queue: Queue, database: D
     theirs = await kept_run(queue, "theirs", "c", owner=OTHER)
     await queue.jobs.add(ACME, [job("q", row=1)], NewBatch(id=BATCH, name="b", rows=1), once())
 
-    assert await queue.tenants.delete(ACME)
-    assert not await queue.tenants.delete(ACME)
+    assert await queue.delete_tenant()
+    assert not await queue.delete_tenant()
 
     assert await queue.tenants.get(ACME) is None
     left = await database.fetch_one(

@@ -18,12 +18,13 @@ from orchestrator.outbox import GivenUp
 from orchestrator.reviewing.models import NewMember
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from orchestrator.store.mails import PgMails
-from orchestrator.store.retention import delete_tenant, purge
+from orchestrator.store.retention import purge
 from orchestrator.store.webhooks import PgWebhooks
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.mail_sending_process import mailing
 from tests.contract.mail_server import Letter, MailPost, mail_post
+from tests.contract.store_jobs import NOW
 from tests.contract.tables_of import tables_of
 from tests.polling import wait_until_async
 
@@ -224,12 +225,12 @@ async def test_mails_go_with_the_call_that_they_tell_of_and_with_their_tenant(se
     owner, grace = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Grace Hopper")
     call = await handed_in(service, owner, "# One")
     await assigned(service, owner, call)
-    await service.services.erasures.erase(ACME, [], None, BatchId(call))
+    await service.services.erasures.erase(ACME, OPERATOR, [], NOW, batch=BatchId(call))
     assert not await owed(service, grace)
     assert await service.services.mails.of_member(ACME, MemberId("mb_none")) == []
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     assert len(await owed(service, grace)) == 1
-    assert await delete_tenant(service.database, ACME)
+    assert await service.services.tenants.delete(ACME, OPERATOR, NOW)
     assert await service.database.fetch("SELECT FROM mails") == []
 
 

@@ -139,7 +139,7 @@ async def test_job_is_charged_and_erased_across_months(own: Database) -> None:
     done = await queue.jobs.get(ACME, lease.job)
     assert done is not None
     assert done.cost_usd == 0.5
-    assert await queue.jobs.delete(ACME, lease.job)
+    assert await queue.delete(lease.job)
     assert await own.fetch("SELECT FROM answers") == []
     assert await own.fetch("SELECT FROM events") == []
     assert len(await own.fetch("SELECT FROM ledger")) == 2
@@ -174,7 +174,7 @@ async def test_ledger_stays_while_jobs_of_its_time_may_be_erased(own: Database) 
     await finished_job(queue)
 
     assert await kept.tend(AFTER_FOUR_MONTHS) == []
-    assert await queue.jobs.delete(ACME, job("a").id)
+    assert await queue.delete(job("a").id)
     assert await own.fetch("SELECT FROM answers") == []
 
     assert len(await kept.tend(AFTER_FOUR_MONTHS)) > 0
@@ -243,7 +243,7 @@ async def test_rows_of_an_earlier_version_are_kept_as_they_are(empty_database_ur
         ended = await queue.jobs.get(ACME, job("a").id)
         assert ended is not None
         assert ended.cost_usd == 0.75
-        assert await queue.jobs.delete(ACME, ended.id)
+        assert await queue.delete(ended.id)
         assert await database.fetch("SELECT FROM answers") == []
         assert await database.fetch("SELECT FROM events") == []
         await tables_of_before(database, empty_database_url)

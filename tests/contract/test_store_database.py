@@ -13,7 +13,8 @@ from assayer.errors import ConfigurationError, StorageError
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.database_errors import safe_address
-from orchestrator.store.migrator import latest_revision
+from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
+from tests.polling import wait_until_async
 
 TABLES = {
     "answers",
@@ -98,6 +99,32 @@ async def test_migrate_twice_changes_nothing(empty_database_url: str) -> None:
 
 async def test_migrate_many_at_once_all_succeed(empty_database_url: str) -> None:
     await asyncio.gather(*(migrate(empty_database_url) for _ in range(6)))
+
+    assert await tables(empty_database_url) == TABLES
+
+
+async def test_migrate_may_take_longer_than_any_other_statement(empty_database_url: str) -> None:
+    """As it does with millions of rows."""
+    impatient = settings(empty_database_url, 5.0).model_copy(update={"command_seconds": 1.0, "patience_seconds": 1.0})
+    holder = await asyncpg.connect(empty_database_url)
+    await holder.fetch("SELECT pg_advisory_lock($1)", MIGRATION_LOCK)
+
+    async def migrate_slowly() -> None:
+        async with Database(impatient) as database:
+            await database.migrate()
+
+    task = asyncio.create_task(migrate_slowly())
+
+    async def waits_for_long() -> bool:
+        query = """
+            SELECT FROM pg_stat_activity
+            WHERE wait_event = 'advisory' AND clock_timestamp() - query_start > interval '1500 ms'
+        """
+        return task.done() or bool(await holder.fetch(query))
+
+    await wait_until_async(waits_for_long)
+    await holder.close()
+    await task
 
     assert await tables(empty_database_url) == TABLES
 

@@ -99,13 +99,7 @@ async def erase_found(
     services: Services, tenant: TenantId, actor: Actor, source: str | None, found: Erasure
 ) -> Erasure:
     """`source`: where it was found by that."""
-    # First: should this end half way, the log says more than was done, never less.
-    things = [*(one.id for one in found.jobs), *([found.batch] if found.batch else [])]
-    about = found.batch or "an applicant"
-    tip = await services.audit_log.erase(tenant, actor, about, things, services.clock.now())
     jobs = [JobId(one.id) for one in found.jobs]
-    for job, one in zip(jobs, found.jobs, strict=True):
-        if one.state in ("queued", "running"):
-            await services.jobs.cancel(tenant, job)
-    await services.erasures.erase(tenant, jobs, source, BatchId(found.batch) if found.batch else None)
+    batch = BatchId(found.batch) if found.batch else None
+    tip = await services.erasures.erase(tenant, actor, jobs, services.clock.now(), source=source, batch=batch)
     return found.model_copy(update={"dry_run": False, "proof": tip.number})

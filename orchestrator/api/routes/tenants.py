@@ -152,9 +152,8 @@ async def delete(id: PathTenant, caller: Admin, services: ServicesDependency) ->
         raise HttpProblem(
             "conflict", "A tenant cannot delete itself: this key would go with it. Use another tenant's admin key."
         )
-    if not await services.tenants.delete(TenantId(id)):
+    if not await services.tenants.delete(TenantId(id), actor_of(caller), services.clock.now()):
         raise not_found("tenant", id)
-    await services.audit_log.erase(TenantId(id), actor_of(caller), id, None, services.clock.now())
 
 
 async def _found(services: ServicesDependency, tenant: str) -> Tenant:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import httpx2
 
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.api_keys import generate_key
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import Member, NewMember
 from tests.contract.api.service import ACME, Service
+from tests.contract.store_jobs import OPERATOR
 
 __all__ = ["OPERATOR", "Person", "asking", "call_of", "person"]
 
-OPERATOR = Actor("ak_test", "test", "machine")
 FILLER = "We predict which stored examples the next round of training will overwrite, and rehearse those first. " * 3
 
 

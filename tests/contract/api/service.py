@@ -131,7 +131,7 @@ class Service:
             series=PgCallSeries(database),
             figures=PgReportFigures(database),
             costs=PgEvaluationCosts(database),
-            erasures=PgErasures(database),
+            erasures=PgErasures(database, audit_log),
             metrics=PgServiceMetrics(database),
             listener=listener,
             methods={

@@ -208,3 +208,12 @@ async def test_head_has_the_headers_of_get_and_no_body(service: Service) -> None
         assert (await client.head("/v1/erasures")).status_code == 405
     async with service.client() as stranger:
         assert (await stranger.head("/v1/evaluations")).status_code == 401
+
+
+async def test_nul_character_is_the_senders_fault_and_no_outage(service: Service) -> None:
+    async with service.caller() as caller:
+        for path in ("/v1/batches?tag=%00", "/v1/assignments?batch=%00", "/v1/evaluations?source=a%00"):
+            answer = await caller.get(path)
+            assert answer.status_code in (200, 422), (path, answer.text)
+        answer = await caller.post("/v1/erasures", json={"batch": "a\x00"})
+        assert (answer.status_code, "NUL" in answer.json()["detail"]) == (422, True)

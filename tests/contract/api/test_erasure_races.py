@@ -1,0 +1,178 @@
+"""Nothing of what was erased is left behind by what happens at the same moment, or was on its way."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from orchestrator.store import Database
+from orchestrator.store.audit_log import PgAuditLog
+from tests.contract.api.people import OPERATOR, asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_batches import JSONL
+from tests.contract.store_jobs import NOW
+from tests.polling import wait_until_async
+from tests.unit.batch_bodies import as_jsonl, words
+
+NAME = "Jane Doe"
+ROWS = as_jsonl(
+    [
+        {"id": "A-1", "title": f"Plan of {NAME}", "text": words(1)},
+        {"id": "A-2", "title": "Moss", "text": words(2)},
+        {"id": "A-3", "title": "-"},
+    ]
+)
+
+
+async def stored(database: Database, word: str) -> list[str]:
+    """Tables in which a word stands anywhere."""
+    tables = await database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+    return [
+        name
+        for (name,) in tables
+        if await database.fetch(f"SELECT FROM {name} AS one WHERE one::text LIKE '%' || $1 || '%'", word)
+    ]
+
+
+async def waiting(database: Database, statements: int) -> None:
+    """Until so many wait for a lock."""
+    query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+    async def wait() -> bool:
+        return len(await database.fetch(query)) >= statements
+
+    await wait_until_async(wait)
+
+
+async def erased(caller: httpx2.AsyncClient, **body: Any) -> dict[str, Any]:
+    answer = await caller.post("/v1/erasures", json=body)
+    assert answer.status_code == 200, answer.text
+    proof = await caller.get(f"/v1/erasures/{answer.json()['proof']}")
+    found: dict[str, Any] = proof.json()
+    return found
+
+
+def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
+    """Does something when the log's words have gone and the jobs have not."""
+    original = PgAuditLog.erase
+
+    async def erase(self: PgAuditLog, *given: Any) -> Any:
+        tip = await original(self, *given)
+        await act()
+        return tip
+
+    monkeypatch.setattr(PgAuditLog, "erase", erase)
+
+
+async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as asks, asking(service, ada) as reviews:
+        await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+
+        async def give() -> None:
+            opinion = {"score": 2, "note": f"{NAME} is my rival"}
+            given = await reviews.post(f"/v1/evaluations/{first}/opinions", json=opinion)
+            assert given.status_code == 200, given.text
+
+        after_the_words(monkeypatch, give)
+        proof = await erased(asks, source="0.txt")
+
+    assert proof["still_stored"] == []
+    assert await stored(service.database, NAME) == []
+    entries = await service.services.audit_log.entries(ACME)
+    late = [one for one in entries if one.act == "erased" and one.content and one.content["entries"]]
+    assert late, "an entry names those that have lost their words"
+
+
+async def test_row_that_comes_in_meanwhile_goes_with_its_call(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with service.caller() as caller:
+        made = await caller.post("/v1/batches", content=ROWS, headers=JSONL, params={"open": "true"})
+        batch = made.json()["id"]
+
+        async def more() -> None:
+            part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
+            where = {"first": made.json()["next_row"], "open": "true"}
+            sent = await caller.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL, params=where)
+            assert sent.status_code == 202, sent.text
+            for _ in range(3):
+                await service.finish()
+
+        after_the_words(monkeypatch, more)
+        proof = await erased(caller, batch=batch)
+
+    assert proof["still_stored"] == []
+    assert await stored(service.database, NAME) == []
+    assert await service.database.fetch("SELECT FROM evaluations") == []
+
+
+async def test_no_webhook_hears_of_what_was_erased(service: Service) -> None:
+    async with service.caller() as caller:
+        await caller.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/x"})
+        await caller.post("/v1/batches", content=ROWS, headers=JSONL)
+        await service.finish()
+        proof = await erased(caller, source="A-1")
+        assert proof["still_stored"] == []
+        later = await caller.post("/v1/batches", content=ROWS, headers=JSONL)
+        await erased(caller, batch=later.json()["id"])
+        claimed = await service.services.webhooks.claim(10, 10, [], 60)
+    assert NAME not in json.dumps([one.payload for one in claimed])
+
+
+async def test_request_that_is_repeated_after_an_erasure_names_no_refused_row(service: Service) -> None:
+    async with service.caller() as caller:
+        headers = {**JSONL, "Idempotency-Key": "once"}
+        first = await caller.post("/v1/batches", content=ROWS, headers=headers)
+        assert "A-3" in first.text
+        await erased(caller, source="A-3")
+        again = await caller.post("/v1/batches", content=ROWS, headers=headers)
+    assert (again.status_code, again.json()["id"], again.json()["rejected"]) == (202, first.json()["id"], [])
+
+
+async def test_refused_rows_of_a_part_that_comes_in_meanwhile_stay(service: Service) -> None:
+    """The erasure waits for the part, and filters what is there then."""
+    async with service.caller() as caller:
+        made = (await caller.post("/v1/batches", content=ROWS, headers=JSONL, params={"open": "true"})).json()
+        part = as_jsonl([{"id": "B-1", "title": "-"}])
+        holder = await service.database.connect_unpooled()
+        async with holder.transaction():
+            await holder.fetch("SELECT FROM batches WHERE id = $1 FOR UPDATE", made["id"])
+            where = {"first": made["next_row"], "open": "true"}
+            sending = asyncio.create_task(
+                caller.post(f"/v1/batches/{made['id']}/rows", content=part, headers=JSONL, params=where)
+            )
+            await waiting(service.database, 1)
+            erasing = asyncio.create_task(caller.post("/v1/erasures", json={"source": "A-3"}))
+            await waiting(service.database, 2)
+        await holder.close()
+        assert (await sending).status_code == 202
+        assert (await erasing).status_code == 200
+        left = (await caller.get(f"/v1/batches/{made['id']}")).json()
+    assert [one["source"] for one in left["rejected_rows"]] == ["row 4 (B-1)"]
+    assert (left["rows"], left["erased"]) == (4, 1)
+
+
+async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    _, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as asks:
+        await asks.post(f"/v1/evaluations/{first}/remarks", json={"text": f"{NAME}'s plan is weak"})
+    original = PgAuditLog.erase_within
+
+    async def dies(*_: Any) -> Any:
+        raise LookupError("the process dies here")
+
+    async with service.client(await service.key("admin", tenant=OTHER)) as admin:
+        monkeypatch.setattr(PgAuditLog, "erase_within", dies)
+        with pytest.raises(LookupError):
+            await service.services.tenants.delete(ACME, OPERATOR, NOW)
+        monkeypatch.setattr(PgAuditLog, "erase_within", original)
+        again = await admin.delete(f"/v1/tenants/{ACME}")
+    assert again.status_code == 204
+    assert await stored(service.database, NAME) == []
+    assert await service.services.tenants.get(ACME) is None
