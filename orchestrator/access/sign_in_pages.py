@@ -36,7 +36,10 @@ _REFUSALS = {
     "rate": "The key has asked too often. Wait a moment, then sign in again.",
     "tenant rate": "Too many requests are being made with keys of this organisation. Wait a moment.",
 }
-_NO_CONSOLE = "The key opens no console: it has neither of the scopes read, submit and manage."
+_NO_CONSOLE = (
+    "The key opens no console: it is for programs. Sign in with a key of your own, which an owner gives to a member, "
+    "or with one that has the scope manage."
+)
 
 NextPath = Annotated[str, Query(max_length=2_000)]
 

@@ -1,5 +1,6 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the machine's, overrides, sign-off."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -9,7 +10,8 @@ import httpx2
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import audit_faults
+from orchestrator.access.audit_chain import Actor, audit_faults
+from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
 from tests.contract.api.commands import Program
 from tests.contract.api.people import asking, call_of, person
@@ -247,13 +249,63 @@ async def test_a_member_acts_in_their_role_until_removed(service: Service) -> No
 
 
 async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        made = await officers.post(f"/v1/members/{ada.member.id}/key")
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
+        made = await owners.post(f"/v1/members/{ada.member.id}/key")
         assert made.headers["cache-control"] == "no-store"
         problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
         async with service.client(made.json()["secret"]) as renewed:
             assert (await renewed.get("/v1/assignments")).status_code == 200
+    given = (await service.services.audit_log.entries(ACME))[-1]
+    assert (given.act, given.about, given.actor) == ("key given", ada.member.id, owner.member.id)
+    assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
+
+
+async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    at = f"/v1/members/{ada.member.id}/key"
+    async with asking(service, owner) as owners:
+        made = await asyncio.gather(*(owners.post(at) for _ in range(6)))
+    works = []
+    for one in made:
+        async with service.client(one.json()["secret"]) as reviewer:
+            works.append((await reviewer.get("/v1/assignments")).status_code)
+    assert sorted(works) == [200, 401, 401, 401, 401, 401]
+
+
+async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        problem(await officers.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
+        assert (await reviewer.get("/v1/assignments")).status_code == 200
+
+
+async def test_two_changes_of_one_person_at_once_both_stand(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    at = f"/v1/members/{ada.member.id}"
+    async with asking(service, owner) as owners:
+        for n in range(8):
+            role = ("auditor", "reviewer")[n % 2]
+            changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
+            await asyncio.gather(*(owners.patch(at, json=one) for one in changes))
+            found = (await owners.get(at)).json()
+            assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
+
+
+async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(service: Service) -> None:
+    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    members, now, asked = (
+        service.services.members,
+        service.services.clock.now(),
+        Actor(otto.member.id, "Otto", "officer"),
+    )
+    async with asking(service, owner) as owners:
+        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
+    with pytest.raises(ReviewRefused, match="Your own role has changed"):
+        await members.change(ACME, otto.member.id, {"role": "officer"}, asked, now)
+    found = await members.get(ACME, otto.member.id)
+    assert found is not None
+    assert found.role == "auditor"
 
 
 async def test_officers_make_no_owners(service: Service) -> None:
