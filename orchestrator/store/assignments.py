@@ -7,13 +7,14 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.models import Assignment, ConflictOfInterest, ReviewRefused, Standing
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
+from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["PgAssignments", "ProposalText", "hold_call_open"]
+__all__ = ["PgAssignments", "ProposalText"]
 
 _QUEUE = """
     SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
@@ -70,11 +71,6 @@ _WITHDRAW = """
     AND NOT EXISTS (SELECT FROM opinions WHERE opinions.evaluation = $2 AND opinions.member = $3)
     RETURNING evaluation
 """
-_CALL_OF = """
-    SELECT batches.id, sign_offs.at FROM jobs JOIN batches ON batches.id = jobs.batch
-    LEFT JOIN sign_offs ON sign_offs.batch = batches.id
-    WHERE jobs.tenant = $1 AND (jobs.id = $2 OR batches.id = $2) LIMIT 1 FOR SHARE OF batches
-"""
 
 
 class ProposalText(NamedTuple):
@@ -84,14 +80,6 @@ class ProposalText(NamedTuple):
     title: str
     text: str | None
     """None: it came as a document that has not been read yet."""
-
-
-async def hold_call_open(connection: Connection, tenant: TenantId, thing: str) -> None:
-    """`thing`: a batch, or an evaluation of it. Nobody signs the call off until the transaction has ended. Raises
-    ReviewRefused where somebody has."""
-    row = await connection.fetchrow(_CALL_OF, tenant, thing)
-    if row is not None and row["at"] is not None:
-        raise ReviewRefused(f"The call {row['id']} was signed off on {row['at']:%Y-%m-%d}. Nothing about it changes.")
 
 
 class PgAssignments:

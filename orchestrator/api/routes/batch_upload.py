@@ -180,7 +180,8 @@ async def more(
     uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow."""
+    """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow. Its sign-off
+    closes it for good."""
     batch = await services.jobs.batch(caller.tenant, BatchId(id))
     if batch is None:
         raise not_found("batch", id)

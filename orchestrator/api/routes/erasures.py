@@ -110,6 +110,6 @@ async def erase_found(
     jobs = [JobId(one.id) for one in found.jobs]
     for job, one in zip(jobs, found.jobs, strict=True):
         if one.state in ("queued", "running"):
-            await services.jobs.cancel(tenant, job)
+            await services.jobs.cancel(tenant, job, for_erasure=True)
     await services.erasures.erase(tenant, jobs, source, BatchId(found.batch) if found.batch else None)
     return found.model_copy(update={"dry_run": False, "proof": tip.number})

@@ -205,7 +205,8 @@ async def stored_report(services: Services, tenant: TenantId, id: str) -> Report
 @router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
     """Evaluates again what failed, was given up or was cancelled: under the same id, within the same budget, without
-    paying again for answers that are there. One that waits or runs stays as it is."""
+    paying again for answers that are there. One that waits or runs stays as it is. Refused once its batch is signed
+    off."""
     job = await find_job(services, caller.tenant, id, "evaluation")
     if job.state == "done":
         raise HttpProblem("conflict", "It is done. Submit the idea again for another evaluation.", state=job.state)

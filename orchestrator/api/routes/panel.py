@@ -158,7 +158,8 @@ async def sign_off(
     caller: Annotated[AuthenticatedCaller, Depends(acting("sign off", scope="manage"))],
     services: ServicesDependency,
 ) -> SignOff:
-    """Closes the call: from then on no opinion, assignment or score of it changes."""
+    """Closes the call: from then on it takes no rows, nothing of it is cancelled or run again, and no opinion,
+    assignment, remark or score of it changes. An applicant can still be erased."""
     signed = await services.decisions.sign_off(
         caller.tenant, BatchId(id), body.note, body.despite_missing, actor_of(caller), services.clock.now()
     )
