@@ -8,10 +8,12 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
+from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
+from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["PgAssignments", "ProposalText"]
@@ -87,11 +89,26 @@ class PgAssignments:
         self._database = database
         self._log = audit_log
         self._mails = mails
+        self._masked_titles = MaskedTitles(database)
+
+    async def queue_of_reviewer(
+        self, tenant: TenantId, member: MemberId, batch: BatchId | None = None, limit: int = 10_000
+    ) -> list[Assignment]:
+        """As they may read it: titles of proposals that are judged blind are masked, or are their numbers alone."""
+        given = await self.queue(tenant, member=member, batch=batch, limit=limit)
+        titles = await self._masked_titles.of(tenant, [one.evaluation for one in given])
+        shown = {one.evaluation: titles.get(one.evaluation, "") for one in given}
+        return [
+            one
+            if shown[one.evaluation] is None
+            else one.model_copy(update={"title": shown[one.evaluation] or numbered_title(one.row)})
+            for one in given
+        ]
 
     async def queue(
         self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
     ) -> list[Assignment]:
-        """Of one person or all, in one call or all; first what waits for an opinion."""
+        """Of one person or all, in one call or all; first what waits for an opinion. For whoever runs calls."""
         return [Assignment(**dict(row)) for row in await self._database.fetch(_QUEUE, tenant, member, batch, limit)]
 
     async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:

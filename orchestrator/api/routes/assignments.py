@@ -173,10 +173,14 @@ async def queue(
     caller: Annotated[AuthenticatedCaller, Depends(acting("see people", "give opinions", scope="read"))],
     services: ServicesDependency,
 ) -> Page[Assignment]:
-    """A reviewer's own queue, first what waits for an opinion; for others, everybody's."""
-    own = (caller.member or MemberId(caller.key)) if caller.role == "reviewer" else None
+    """A reviewer's own queue, first what waits for an opinion, with masked titles where proposals are judged blind; for
+    others, everybody's."""
     batch = None if query.batch is None else BatchId(query.batch)
-    found = await services.assignments.queue(caller.tenant, member=own, batch=batch, limit=query.limit)
+    if caller.role == "reviewer":
+        own = caller.member or MemberId(caller.key)
+        found = await services.assignments.queue_of_reviewer(caller.tenant, own, batch, query.limit)
+    else:
+        found = await services.assignments.queue(caller.tenant, member=None, batch=batch, limit=query.limit)
     return Page(items=tuple(found), next=None)
 
 
