@@ -51,7 +51,7 @@ class SignInNeeded(Exception):
 async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     """A dependency. What changes something must come from a page of ours, with its token. Raises SignInNeeded,
     HttpProblem (403)."""
-    token = session_token(request)
+    token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
         raise SignInNeeded

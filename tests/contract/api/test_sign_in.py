@@ -135,6 +135,20 @@ async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> 
     assert (secure.name, secure.secure, secure.domain_specified) == ("__Host-assayer-session", True, False)
 
 
+async def test_over_tls_a_cookie_that_another_host_could_have_planted_opens_nothing(service: Service) -> None:
+    behind = service.with_services(access=AccessSettings(url="https://assayer.example.org"))
+    token = draw_token()
+    new = NewSession(OTHER, "owner", "Eve", key=KeyId(_id_of(await service.key("manage", tenant=OTHER))))
+    await service.services.sessions.begin(token, new, service.services.clock.now())
+    async with behind.client() as browser:
+        for name, status in (("assayer-session", 303), ("__Host-assayer-session", 200)):
+            assert (await browser.get("/console", headers=_cookie({name: token}))).status_code == status
+        for name, status in (("assayer-session", 401), ("__Host-assayer-session", 200)):
+            assert (await browser.get("/v1/batches", headers=_cookie({name: token}))).status_code == status
+    async with service.client() as browser:
+        assert (await browser.get("/console", headers=_cookie({"__Host-assayer-session": token}))).status_code == 303
+
+
 async def test_signing_out_ends_the_session_wherever_its_cookie_went(service: Service) -> None:
     async with signed_in(service, await service.key("manage")) as browser:
         stolen = dict(browser.cookies)
