@@ -50,7 +50,8 @@ _CONFLICTS = """
 """
 # What a person said before is not put in doubt by what a rule finds.
 _ADD_FOUND = """
-    INSERT INTO conflicts (evaluation, member, source, reason, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+    INSERT INTO conflicts (evaluation, member, source, reason, at)
+    SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
 """
 _DECLARE = """
     INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
@@ -63,9 +64,29 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
+# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed.
 _ASSIGN = """
-    INSERT INTO assignments (evaluation, member, at) SELECT evaluation, member, $3
-    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member) ON CONFLICT DO NOTHING RETURNING member
+    INSERT INTO assignments (evaluation, member, at)
+    SELECT jobs.id, members.id, $3
+    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member)
+    JOIN jobs ON jobs.id = given.evaluation AND jobs.batch = $4
+    JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
+    WHERE NOT EXISTS (
+        SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
+    )
+    FOR KEY SHARE OF jobs, members
+    ON CONFLICT DO NOTHING RETURNING evaluation, member
+"""
+_END_BARRED = """
+    DELETE FROM assignments USING jobs, conflicts
+    WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
+      AND conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
+      AND conflicts.cleared IS NULL
+      AND NOT EXISTS (
+          SELECT FROM opinions
+          WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
+      )
+    RETURNING assignments.evaluation, assignments.member
 """
 _WITHDRAW = """
     DELETE FROM assignments USING jobs
@@ -148,7 +169,7 @@ class PgAssignments:
 
         async def work(connection: Connection) -> ConflictOfInterest | None:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
+                await hold_call_open(connection, tenant, evaluation, alone=True)
                 row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
                 if row is None:
                     return None
@@ -180,17 +201,28 @@ class PgAssignments:
 
     async def assign(
         self, tenant: TenantId, batch: BatchId, pairs: Sequence[tuple[JobId, MemberId]], actor: Actor, now: dt.datetime
-    ) -> None:
-        async def work(connection: Connection) -> None:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, batch)
-                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
-                new = await connection.fetch(_ASSIGN, evaluations, members, now)
-                await self._mails.add_assignments(connection, tenant, batch, [row["member"] for row in new])
-                given = [[evaluation, member] for evaluation, member in pairs]
-                await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
+    ) -> list[tuple[JobId, MemberId]]:
+        """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then. Assignments
+        of the call that a conflict bars, and that have no opinion, end."""
 
-        await self._database.run(work)
+        async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, batch, alone=True)
+                for row in await connection.fetch(_END_BARRED, tenant, batch):
+                    said = {"member": row["member"], "reason": "a conflict of interest"}
+                    await self._log.append(
+                        connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **said
+                    )
+                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
+                rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+                new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
+                if new:
+                    await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
+                    given = [[evaluation, member] for evaluation, member in new]
+                    await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
+                return new
+
+        return await self._database.run(work)
 
     async def withdraw(
         self, tenant: TenantId, evaluation: JobId, member: MemberId, actor: Actor, now: dt.datetime
@@ -199,7 +231,7 @@ class PgAssignments:
 
         async def work(connection: Connection) -> bool:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
+                await hold_call_open(connection, tenant, evaluation, alone=True)
                 if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
                     return False
                 await self._log.append(

@@ -29,7 +29,11 @@ _REVISE = """
     RETURNING evaluation
 """
 _OF = """
-    SELECT opinions.*, members.name FROM opinions JOIN members ON members.id = opinions.member
+    SELECT opinions.*, members.name, EXISTS (
+        SELECT FROM conflicts
+        WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
+    ) AS conflict
+    FROM opinions JOIN members ON members.id = opinions.member
     JOIN jobs ON jobs.id = opinions.evaluation
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3)
       AND ($4::text IS NULL OR opinions.member = $4)

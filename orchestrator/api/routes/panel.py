@@ -63,8 +63,10 @@ class PanelRow(Resource):
     title: str
     assigned: int
     opinions: tuple[Opinion, ...]
+    set_aside: int
+    """Of the opinions, those of people whose conflict of interest stands: they count in no figure."""
     mean: float | None
-    """Of the reviewers' scores as they stand; null without any."""
+    """Of the reviewers' scores as they stand; null without any that counts."""
     spread: int | None
     """Between the highest and the lowest; null for fewer than two."""
     override: ScoreOverride | None
@@ -79,6 +81,9 @@ class Panel(Resource):
     assigned: int
     given: int
     revised: int
+    set_aside: int
+    """Of those given, opinions of people whose conflict of interest stands: shown, and left out of means, spreads,
+    scores and agreement."""
     rows: tuple[PanelRow, ...]
     blind: PanelAgreement
     """Of first opinions, given before the machine's was seen."""
@@ -113,6 +118,7 @@ async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Pane
     """Of a batch that there is."""
     assigned = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     opinions = await services.opinions.of(tenant, batch=batch)
+    counting = [one for one in opinions if not one.conflict]
     overrides = {one.evaluation: one for one in await services.decisions.overrides(tenant, batch)}
     titles = await services.assignments.titles(tenant, batch)
     return Panel(
@@ -120,9 +126,10 @@ async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Pane
         assigned=len(assigned),
         given=len(opinions),
         revised=sum(one.revised_at is not None for one in opinions),
+        set_aside=len(opinions) - len(counting),
         rows=tuple(_rows(assigned, opinions, overrides, titles)),
-        blind=await asyncio.to_thread(_agreement, opinions, True),
-        standing=await asyncio.to_thread(_agreement, opinions, False),
+        blind=await asyncio.to_thread(_agreement, counting, True),
+        standing=await asyncio.to_thread(_agreement, counting, False),
         sign_off=await services.decisions.signed_off(tenant, batch),
     )
 
@@ -183,7 +190,7 @@ def _rows(
     order = [one for one in titles if one in people or one in given or one in overrides]
     rows = []
     for evaluation in order:
-        scores = [one.score for one in given[evaluation]]
+        scores = [one.score for one in given[evaluation] if not one.conflict]
         mean = sum(scores) / len(scores) if scores else None
         override = overrides.get(evaluation)
         rows.append(
@@ -193,6 +200,7 @@ def _rows(
                 title=titles[evaluation],
                 assigned=len(people[evaluation]),
                 opinions=tuple(given[evaluation]),
+                set_aside=len(given[evaluation]) - len(scores),
                 mean=mean,
                 spread=spread(scores),
                 override=override,
