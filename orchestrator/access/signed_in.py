@@ -14,6 +14,7 @@ from orchestrator.access.roles import PERMISSIONS, Act, PersonRole, may
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
 from orchestrator.api.services import ServicesDependency
+from orchestrator.api.tenant_turns import tenant_is_known
 from orchestrator.jobs.models import TenantId
 
 __all__ = [
@@ -55,6 +56,7 @@ async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
         raise SignInNeeded
+    await tenant_is_known(request.scope, session.tenant)
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)
     record = request_record(request.scope)
