@@ -78,10 +78,10 @@ async def test_rows_that_were_taken_before_are_answered_the_same_after(service: 
             "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL
         )
         batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
-        part = {"content": as_jsonl([{"title": "Moss", "text": words(2)}]), "headers": JSONL | {"Idempotency-Key": "2"}}
-        taken = await officers.post(at, **part)
+        part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL | {"Idempotency-Key": "2"}
+        taken = await officers.post(at, content=part, headers=headers)
         await _sign_off(service, batch)
-        again = await officers.post(at, **part)
+        again = await officers.post(at, content=part, headers=headers)
     assert (again.status_code, again.json()) == (202, taken.json())
 
 
