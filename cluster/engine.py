@@ -39,6 +39,7 @@ from index.versions.verification_cache import VerificationCache
 from orchestrator.store import Database, PgReports
 from workers.embedding.local_embedder import SharesProcessors, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
+from workers.llm import LlmSettings
 from workers.reranking.reranker import LocalReranker
 
 __all__ = ["METHODS", "Engine", "open_engine"]

@@ -21,8 +21,10 @@ class AuditEntry(Resource):
     about: str
     """Id of what it is about: an evaluation, a batch, a member."""
     content: dict[str, Any] | None
-    """What was said and done; None once it was erased."""
+    """What was said and done; None once it was erased, and where it is withheld."""
     salt: str | None
+    withheld: bool = False
+    """The words are there, and say what people think: a key that is no person's is not shown them."""
     content_hash: str
     previous: str
     """`hash` of the entry before."""

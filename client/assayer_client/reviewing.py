@@ -75,6 +75,8 @@ class AssignmentOutcome(Resource):
 
     dry_run: bool
     assigned: int
+    withdrawn: int = 0
+    """Assignments without an opinion that end, since a conflict of interest bars them."""
     loads: dict[str, int]
     """Proposals of this call by reviewer."""
     unfilled: tuple[UnfilledProposal, ...]
@@ -119,6 +121,8 @@ class Opinion(Resource):
     score: int
     note: str
     revised_at: dt.datetime | None
+    conflict: bool = False
+    """A conflict of interest of theirs stands: it counts in no figure."""
 
 
 class PointJudgement(Resource):
@@ -187,6 +191,8 @@ class PanelRow(Resource):
     title: str
     assigned: int
     opinions: tuple[Opinion, ...]
+    set_aside: int = 0
+    """Of the opinions, those of people whose conflict of interest stands: they count in no figure."""
     mean: float | None
     spread: int | None
     override: ScoreOverride | None
@@ -201,6 +207,8 @@ class Panel(Resource):
     assigned: int
     given: int
     revised: int
+    set_aside: int = 0
+    """Of those given, opinions of people whose conflict of interest stands: they count in no figure."""
     rows: tuple[PanelRow, ...]
     blind: PanelAgreement
     standing: PanelAgreement

@@ -79,8 +79,14 @@ def verify(
     if faults:
         remark(f"{len(faults):,} faults in {len(entries):,} entries.")
         raise typer.Exit(1)
-    erased = sum(entry.content is None for entry in entries)
+    withheld = sum(entry.withheld for entry in entries)
+    erased = sum(entry.content is None for entry in entries) - withheld
     remark(f"{len(entries):,} entries, nothing changed, nothing missing" + (f", {erased:,} erased." if erased else "."))
+    if withheld:
+        remark(
+            f"Of {withheld:,} of them the words were not seen, so only their hashes were checked: they say what people "
+            "think, and the log was saved with a key that is no person's. Save it with the key of an owner or auditor."
+        )
     if tip is None:
         remark("Without --tip nobody can tell whether later entries were cut off.")
 

@@ -32,8 +32,7 @@ async def admitted(services: Services, provider: IdentityProvider, identity: Ide
     if role is None:
         return None if await services.members.was_invited_by(member.id, actor) else member
     if role != member.role:
-        changed = NewMember(**member.model_dump(include=set(NewMember.model_fields)) | {"role": role})
-        return await services.members.change(tenant, member.id, changed, actor, now)
+        return await services.members.change(tenant, member.id, {"role": role}, actor, now)
     return member
 
 

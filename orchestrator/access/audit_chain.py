@@ -18,6 +18,7 @@ from orchestrator.jobs.models import TenantId
 
 __all__ = [
     "ACTS_IN_THE_LOG",
+    "ACTS_OF_JUDGEMENT",
     "FIRST",
     "Actor",
     "AuditEntry",
@@ -28,6 +29,7 @@ __all__ = [
     "canonical",
     "content_hash",
     "entry_hash",
+    "without_judgements",
 ]
 
 AuditedAct: TypeAlias = Literal[
@@ -50,6 +52,18 @@ AuditedAct: TypeAlias = Literal[
     "erased",
 ]
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
+
+ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
+    {
+        "blind opinion given",
+        "opinion revised",
+        "point judged",
+        "score overridden",
+        "remark added",
+        "signed off",
+    }
+)
+"""Whose words say what people think: no machine reads them."""
 
 FIRST = "0" * 64
 """`previous` of a tenant's first entry."""
@@ -79,9 +93,11 @@ class AuditEntry(Frozen):
     about: str
     """Id of what it is about: an evaluation, a batch, a member."""
     content: dict[str, Any] | None
-    """What was said and done; null once it was erased."""
+    """What was said and done; null once it was erased, and where it is withheld."""
     salt: str | None
     """Hexadecimal; null with the content."""
+    withheld: bool = False
+    """The words are there, and say what people think: a key that is no person's is not shown them."""
     content_hash: str
     previous: str
     """`hash` of the entry before."""
@@ -122,6 +138,13 @@ def entry_hash(entry: AuditEntry) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def without_judgements(entry: AuditEntry) -> AuditEntry:
+    """As a machine reads it. Without the salt, since of few possible words the hash would tell which they are."""
+    if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
+        return entry
+    return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
+
+
 def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> Iterator[AuditFault]:
     """All that is wrong with a whole log, from its first entry on, in order. `tip`: one that was written down before,
     or is published now."""
@@ -153,7 +176,8 @@ def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> 
 
 def _faults_of_content(entry: AuditEntry, silent: set[int]) -> Iterator[AuditFault]:
     if entry.content is None or entry.salt is None:
-        silent.add(entry.number)
+        if not (entry.withheld and entry.act in ACTS_OF_JUDGEMENT):
+            silent.add(entry.number)
         return
     if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
         yield AuditFault(entry.number, "was changed: its words are not those that were hashed")

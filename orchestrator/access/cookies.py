@@ -20,12 +20,12 @@ _SECURE = "__Host-"
 """Browsers take such a cookie over TLS alone, and from no other host of the domain."""
 
 
-def session_token(request: Request) -> str | None:
-    return _cookie(request, _SESSION)
+def session_token(request: Request, settings: AccessSettings) -> str | None:
+    return _cookie(request, settings, _SESSION)
 
 
-def attempt_token(request: Request) -> str | None:
-    return _cookie(request, _ATTEMPT)
+def attempt_token(request: Request, settings: AccessSettings) -> str | None:
+    return _cookie(request, settings, _ATTEMPT)
 
 
 def keep_session(response: Response, request: Request, settings: AccessSettings, token: str) -> None:
@@ -44,19 +44,23 @@ def clear_attempt(response: Response, request: Request, settings: AccessSettings
     _keep(response, request, settings, _ATTEMPT, "", 0)
 
 
-def _cookie(request: Request, name: str) -> str | None:
-    return request.cookies.get(_SECURE + name) or request.cookies.get(name) or None
+def _cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
+    """Only by the name that we would set: over TLS a page of another host of the domain can plant the plain one."""
+    return request.cookies.get(_name(request, settings, name)) or None
+
+
+def _name(request: Request, settings: AccessSettings, name: str) -> str:
+    return (_SECURE if behind_tls(request, settings) else "") + name
 
 
 def _keep(response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int) -> None:
-    secure = behind_tls(request, settings)
     # Lax, not strict: whoever comes back from an identity provider, or by a link in a message, is still signed in.
     response.set_cookie(
-        (_SECURE if secure else "") + name,
+        _name(request, settings, name),
         value,
         max_age=seconds,
         path="/",
-        secure=secure,
+        secure=behind_tls(request, settings),
         httponly=True,
         samesite="lax",
     )

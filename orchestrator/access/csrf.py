@@ -11,6 +11,7 @@ from starlette.requests import Request
 from orchestrator.access.cookies import session_token
 from orchestrator.access.sessions import csrf_token_of
 from orchestrator.api.problems import HttpProblem
+from orchestrator.api.services import Services
 from orchestrator.settings import AccessSettings
 
 __all__ = ["FIELD", "HEADER", "SAFE_METHODS", "check_csrf", "check_csrf_header", "check_origin", "csrf_token"]
@@ -23,8 +24,8 @@ _FORM = "application/x-www-form-urlencoded"
 
 def csrf_token(request: Request) -> str:
     """For the forms of a page; empty for somebody who has not signed in."""
-    token = session_token(request)
-    return csrf_token_of(token) if token else ""
+    services: Services = request.app.state.services
+    return _token_for(request, services.access)
 
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
@@ -53,16 +54,21 @@ async def check_csrf(request: Request, settings: AccessSettings) -> None:
     given = request.headers.get(HEADER, "")
     if not given and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
         given = str((await request.form()).get(FIELD, ""))
-    _check_token(request, given)
+    _check_token(request, settings, given)
 
 
 def check_csrf_header(request: Request, settings: AccessSettings) -> None:
     """The same for requests that only scripts make, before the body is read. Raises HttpProblem (403)."""
     check_origin(request, settings)
-    _check_token(request, request.headers.get(HEADER, ""))
+    _check_token(request, settings, request.headers.get(HEADER, ""))
 
 
-def _check_token(request: Request, given: str) -> None:
-    expected = csrf_token(request)
+def _token_for(request: Request, settings: AccessSettings) -> str:
+    token = session_token(request, settings)
+    return csrf_token_of(token) if token else ""
+
+
+def _check_token(request: Request, settings: AccessSettings, given: str) -> None:
+    expected = _token_for(request, settings)
     if not expected or not hmac.compare_digest(given.encode(), expected.encode()):
         raise HttpProblem("forbidden", "The page is out of date: reload it, and do this again.")

@@ -63,7 +63,7 @@ async def come_back(
     iss: Annotated[str | None, Query(max_length=1_000)] = None,
 ) -> Response:
     """From the provider. What the browser began, and nothing else, is finished here, once."""
-    token = attempt_token(request)
+    token = attempt_token(request, services.access)
     attempt = None if token is None else await services.sign_in_attempts.take(token, services.clock.now())
     known = None if attempt is None else services.identity_providers.get(attempt.provider)
     if attempt is None or known is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):

@@ -20,6 +20,7 @@ Act: TypeAlias = Literal[
     "erase",
     "see people",
     "invite people",
+    "give keys",
     "assign reviewers",
     "give opinions",
     "see the panel",
@@ -36,6 +37,7 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "erase": frozenset({"owner", "machine"}),
     "see people": frozenset({"owner", "officer", "auditor", "machine"}),
     "invite people": frozenset({"owner", "officer", "machine"}),
+    "give keys": frozenset({"owner", "machine"}),
     "assign reviewers": frozenset({"owner", "officer", "machine"}),
     "give opinions": frozenset({"reviewer"}),
     "see the panel": frozenset({"owner", "officer", "auditor"}),
@@ -45,7 +47,8 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "read the audit log": frozenset({"owner", "auditor", "machine"}),
 }
 """A machine needs the scope of the route besides. It never gives an opinion, remarks, overrides or signs off: people
-decide. Nor does it see what people think, so that nothing learns to tell them."""
+decide. Nor does it see what people think, so that nothing learns to tell them. Whoever gives a key reads it, and could
+act with it: that is for those who answer for the tenant."""
 
 
 def may(role: Role, act: Act) -> bool:

@@ -65,12 +65,9 @@ def csrf_token_of(token: str) -> str:
 
 
 def role_of_key(scopes: frozenset[Scope]) -> PersonRole | None:
-    """In which role somebody signs in with a key that belongs to no member; None for a key that opens no console."""
-    if scopes & {"manage", "admin"}:
-        return "owner"
-    if "submit" in scopes:
-        return "officer"
-    return "auditor" if "read" in scopes else None
+    """In which role somebody signs in with a key that belongs to no member; None for a key that opens no console: a
+    person sees and decides more than a program with the same scope may."""
+    return "owner" if scopes & {"manage", "admin"} else None
 
 
 def scopes_of_role(role: PersonRole) -> frozenset[Scope]:

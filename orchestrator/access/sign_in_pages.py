@@ -36,7 +36,10 @@ _REFUSALS = {
     "rate": "The key has asked too often. Wait a moment, then sign in again.",
     "tenant rate": "Too many requests are being made with keys of this organisation. Wait a moment.",
 }
-_NO_CONSOLE = "The key opens no console: it has neither of the scopes read, submit and manage."
+_NO_CONSOLE = (
+    "The key opens no console: it is for programs. Sign in with a key of your own, which an owner gives to a member, "
+    "or with one that has the scope manage."
+)
 
 NextPath = Annotated[str, Query(max_length=2_000)]
 
@@ -68,7 +71,7 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
     """A new token at every sign-in; whatever session the browser had before ends."""
     record = request_record(request.scope)
     record.tenant, record.key = new.tenant, new.member or new.key
-    before = session_token(request)
+    before = session_token(request, services.access)
     if before is not None:
         await services.sessions.end(before)
     token = draw_token()
@@ -81,7 +84,7 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
 @router.post("/console/sign-out", response_class=HTMLResponse)
 async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
     """Ends the session for good: its cookie opens nothing any more, wherever it was copied to."""
-    token = session_token(request)
+    token = session_token(request, services.access)
     if token is not None:
         await services.sessions.end(token)
     headers = {"Cache-Control": "no-store"}

@@ -15,6 +15,7 @@ from orchestrator.access.roles import PERMISSIONS, Act, PersonRole, may
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
 from orchestrator.api.services import ServicesDependency
+from orchestrator.api.tenant_turns import tenant_is_known
 from orchestrator.jobs.models import TenantId
 
 __all__ = [
@@ -57,10 +58,11 @@ class SignInNeeded(Exception):
 async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     """A dependency. What changes something must come from a page of ours, with its token. Raises SignInNeeded,
     HttpProblem (403)."""
-    token = session_token(request)
+    token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
         raise SignInNeeded
+    await tenant_is_known(request.scope, session.tenant)
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)
     record = request_record(request.scope)

@@ -19,6 +19,7 @@ __all__ = [
     "AuditReader",
     "CallReader",
     "Inviter",
+    "KeyGiver",
     "PanelReader",
     "PeopleReader",
     "ProposalReader",
@@ -85,6 +86,7 @@ AuditReader = Annotated[AuthenticatedCaller, Depends(acting("read the audit log"
 CallReader = Annotated[AuthenticatedCaller, Depends(acting("see calls", scope="read"))]
 PeopleReader = Annotated[AuthenticatedCaller, Depends(acting("see people", scope="read"))]
 Inviter = Annotated[AuthenticatedCaller, Depends(acting("invite people", scope="manage"))]
+KeyGiver = Annotated[AuthenticatedCaller, Depends(acting("give keys", scope="manage"))]
 Assigner = Annotated[AuthenticatedCaller, Depends(acting("assign reviewers", scope="manage"))]
 ReviewerCaller = Annotated[AuthenticatedCaller, Depends(acting("give opinions", scope="read"))]
 PanelReader = Annotated[AuthenticatedCaller, Depends(acting("see the panel", scope="read"))]

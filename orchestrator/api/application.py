@@ -184,7 +184,7 @@ def create_app(services: Services) -> FastAPI:
         access=services.access,
     )
     app.add_middleware(RequestLimit, settings=services.settings)
-    app.add_middleware(TenantTurns, settings=services.settings)
+    app.add_middleware(TenantTurns, settings=services.settings, access=services.access)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)
     return app

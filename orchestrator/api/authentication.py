@@ -101,7 +101,7 @@ class Authentication:
     async def _caller(self, scope: Scope) -> AuthenticatedCaller:
         """Raises HttpProblem. A page of the console asks with the session's cookie in place of a key."""
         request = Request(scope)
-        token = session_token(request)
+        token = session_token(request, self._access)
         if token is not None and "authorization" not in request.headers:
             return await self._signed_in(request, token)
         found = await self._keys.authenticate(bearer_token(scope), self._clock.now())

@@ -182,10 +182,11 @@ class JobRoutes(Generic[R]):
             job = await _cancel_job(services, caller, id, self.kind, query)
             return Response(status_code=204) if job is None else await self.show(services, job)
 
+        refusals = problem_responses(404, 409, 422) if self.kind == "evaluation" else problem_responses(404, 422)
         self.router.delete(
             "/{id}",
             response_model=self.resource,
-            responses={204: {"description": "With `erase=true`: it is deleted"}, **problem_responses(404, 422)},
+            responses={204: {"description": "With `erase=true`: it is deleted"}, **refusals},
         )(cancel)
 
 

@@ -1,7 +1,8 @@
 """Turns: so many requests of one tenant are worked on at once, and what is refused is refused slowly.
 
-Before a request's key is checked nothing is known of its tenant, and checking it is a good part of its cost: whose key
-it is, is remembered from the time before. Without this, everybody waits behind a crowd of one tenant's requests.
+Before a request's key, or the session in its cookie, is checked nothing is known of its tenant, and checking it is a
+good part of its cost: whose it is, is remembered from the time before. Without this, everybody waits behind a crowd of
+one tenant's requests.
 """
 
 import asyncio
@@ -9,37 +10,43 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from orchestrator.access.cookies import session_token
+from orchestrator.access.sessions import hash_token
 from orchestrator.api.backpressure import release_slot
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import send_problem
 from orchestrator.jobs.api_keys import hash_key
-from orchestrator.settings import ApiSettings
+from orchestrator.settings import AccessSettings, ApiSettings
 
 __all__ = ["TenantTurns", "tenant_is_known"]
 
 _MOST_REMEMBERED = 10_000
-"""Keys."""
+"""Keys and sessions."""
 _STRANGERS = 4
-"""Keys that are new here and are looked up at once."""
+"""Keys and sessions that are new here and are looked up at once."""
 _MOST_STRANGERS = 1_000
 """Requests that wait for that."""
 _MOST_REFUSALS = 2_000
 """That wait to be sent: what is refused beyond is told at once, so that connections are all that a crowd can fill."""
 _TOO_MANY = 429
 _IS_OF = "assayer.turn_is_of"
+_PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
+_TYPED = b"a key that is typed"
+"""Whoever signs in is new here every time. Whoever comes back from an identity provider waits for that."""
 
 
 class TenantTurns:
-    """A request that waits for its client, or is held open, takes no turn. Requests with keys that were never seen here
-    are led in a few at a time, until it is known whose they are: a crowd that comes at once, with keys just made, waits
-    like any other."""
+    """A request that waits for its client, or is held open, takes no turn. Requests with keys or sessions that were
+    never seen here are led in a few at a time, until it is known whose they are: a crowd that comes at once, with keys
+    just made or made up, waits like any other. What carries neither costs next to nothing, and does not wait."""
 
-    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+    def __init__(self, app: ASGIApp, settings: ApiSettings, access: AccessSettings) -> None:
         self._app = app
         self._settings = settings
+        self._access = access
         self._tenants: OrderedDict[bytes, str] = OrderedDict()
         self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(settings.max_requests_per_tenant)
@@ -51,7 +58,7 @@ class TenantTurns:
         self._refusals = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = _key_of(scope)
+        key = _key_of(scope, self._access)
         if key is None:
             await self._app(scope, receive, send)
             return
@@ -160,7 +167,7 @@ class TenantTurns:
     def _too_many_strangers(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"{_MOST_STRANGERS:,} requests with keys that are new here wait to be let in. "
+            f"{_MOST_STRANGERS:,} requests with keys or sessions that are new here wait to be let in. "
             "Send this one a little later.",
             headers={"Connection": "close"},
             retry_after=self._settings.retry_seconds,
@@ -169,7 +176,7 @@ class TenantTurns:
 
 async def tenant_is_known(scope: Scope, tenant: str) -> None:
     """Whose request it is: from now on it waits among that tenant's."""
-    if (is_of := scope.get(_IS_OF)) is not None:
+    if (is_of := scope.pop(_IS_OF, None)) is not None:
         await is_of(tenant)
 
 
@@ -205,9 +212,16 @@ class _Turn:
         self.give()
 
 
-def _key_of(scope: Scope) -> bytes | None:
-    """Its hash; None for what carries none, or no place among requests."""
-    if scope["type"] != "http":
+def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
+    """Hash of the key, or of the session where that is what counts; None for what carries none, or no place among
+    requests."""
+    if scope["type"] != "http" or scope["path"] == _CALLBACK:
         return None
-    given = Headers(scope=scope).get("authorization", "")
-    return hash_key(given.partition(" ")[2].strip())
+    if scope["path"] == _SIGN_IN and scope["method"] == "POST":
+        return _TYPED
+    request = Request(scope)
+    given = request.headers.get("authorization")
+    if given is not None and not scope["path"].startswith(_PAGES):
+        return hash_key(given.partition(" ")[2].strip())
+    token = session_token(request, access)
+    return None if token is None else hash_token(token)

@@ -11,7 +11,7 @@ from orchestrator.access.signed_in import SignedIn, SignedInDependency
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
-from orchestrator.reviewing.models import Member, NewMember
+from orchestrator.reviewing.models import Member
 
 __all__ = ["router"]
 
@@ -33,9 +33,7 @@ async def change(
     member = await _member(services, who)
     if member is None:
         raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
-    if mails != member.mails:
-        wanted = NewMember(**member.model_dump(include=set(NewMember.model_fields)) | {"mails": mails})
-        await services.members.change(who.tenant, member.id, wanted, who.actor, services.clock.now())
+    await services.members.set_mails(who.tenant, member.id, mails, who.actor, services.clock.now())
     return RedirectResponse("/console/account", 303)
 
 

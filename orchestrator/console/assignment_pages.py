@@ -228,6 +228,7 @@ def _digest(draft: DraftOfAssignments) -> str:
         *(f"{one} {member}" for one, member in draft.plan.pairs),
         *(f"{one.id} {one.name} {one.affiliation}" for one in draft.people),
         *(f"{one.id} {one.text is None}" for one in draft.proposals),
+        *(f"{one.evaluation} {one.member} ends" for one in draft.ending),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -99,6 +99,8 @@ def _row(row: TableRow, people: Mapping[str, PanelRow]) -> DossierRow:
 def _people(panel: Panel) -> Iterable[BriefLine]:
     given = f"{count(panel.given)} of {count(panel.assigned)} assigned, {count(panel.revised)} revised"
     yield BriefLine(name="Opinions", text=given)
+    if panel.set_aside:
+        yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by people with a conflict of interest")
     for name, agreement in (("before the report was seen", panel.blind), ("as they stand", panel.standing)):
         kappa = agreement.kappa
         said = f"unknown. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"

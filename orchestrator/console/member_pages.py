@@ -27,6 +27,7 @@ router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=
 
 PeopleReader = Annotated[SignedIn, Depends(allowed_to("see people"))]
 Inviter = Annotated[SignedIn, Depends(allowed_to("invite people"))]
+KeyGiver = Annotated[SignedIn, Depends(allowed_to("give keys"))]
 _MAILS = 10
 _Field = Annotated[str, Form(max_length=1_000)]
 _RULES = {
@@ -97,7 +98,7 @@ async def change(
 
 
 @router.post("/{id}/key")
-async def give_key(id: PathId, request: Request, who: Inviter, services: ServicesDependency) -> Response:
+async def give_key(id: PathId, request: Request, who: KeyGiver, services: ServicesDependency) -> Response:
     """The answer is the one page that ever shows it."""
     member = await _member(services, who, id)
     made = await members.give_key(member.id, caller_of(who), services)

@@ -12,6 +12,7 @@ from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.acting import require_blind_opinion
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.routes.evaluations import report_of_reviewer
 from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_proposal
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
@@ -30,7 +31,7 @@ Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
 @router.get("/queue")
 async def queue(request: Request, who: Reviewer, services: ServicesDependency) -> Response:
     """What is assigned to oneself, first what waits for an opinion."""
-    assigned = await services.assignments.queue(who.tenant, member=MemberId(who.subject), batch=None)
+    assigned = await services.assignments.queue_of_reviewer(who.tenant, MemberId(who.subject))
     return page_response("queue.html", request, who, assigned=assigned, today=services.clock.now().date())
 
 
@@ -114,7 +115,7 @@ async def _review(id: str, request: Request, who: SignedIn, services: Services, 
         text, missing = None, problem.detail
     own = await services.opinions.of(who.tenant, evaluation=JobId(id), member=member)
     # Nothing of the machine's is even read before there is an opinion.
-    report = await services.jobs.report(who.tenant, JobId(id)) if own else None
+    report = await report_of_reviewer(services, who.tenant, id) if own else None
     judged = await services.opinions.judgements(who.tenant, JobId(id), member) if own else []
     return page_response(
         "review.html",

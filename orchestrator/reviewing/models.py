@@ -102,6 +102,8 @@ class Opinion(_Record):
     """The blind one until it is revised."""
     note: str
     revised_at: dt.datetime | None
+    conflict: bool
+    """A conflict of interest of theirs stands, known since: it is shown, and counts in no figure."""
 
 
 class PointJudgement(_Record):

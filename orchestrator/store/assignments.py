@@ -7,13 +7,16 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.models import Assignment, ConflictOfInterest, ReviewRefused, Standing
+from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Standing
+from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
+from orchestrator.store.masked_titles import MaskedTitles
+from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["PgAssignments", "ProposalText", "hold_call_open"]
+__all__ = ["PgAssignments", "ProposalText"]
 
 _QUEUE = """
     SELECT given.evaluation, jobs.batch, jobs."row", jobs.subject AS title, jobs.state, given.member, given.at,
@@ -48,7 +51,8 @@ _CONFLICTS = """
 """
 # What a person said before is not put in doubt by what a rule finds.
 _ADD_FOUND = """
-    INSERT INTO conflicts (evaluation, member, source, reason, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+    INSERT INTO conflicts (evaluation, member, source, reason, at)
+    SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
 """
 _DECLARE = """
     INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
@@ -61,20 +65,35 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
+# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed.
 _ASSIGN = """
-    INSERT INTO assignments (evaluation, member, at) SELECT evaluation, member, $3
-    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member) ON CONFLICT DO NOTHING RETURNING member
+    INSERT INTO assignments (evaluation, member, at)
+    SELECT jobs.id, members.id, $3
+    FROM unnest($1::text[], $2::text[]) AS given (evaluation, member)
+    JOIN jobs ON jobs.id = given.evaluation AND jobs.batch = $4
+    JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
+    WHERE NOT EXISTS (
+        SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
+    )
+    FOR KEY SHARE OF jobs, members
+    ON CONFLICT DO NOTHING RETURNING evaluation, member
+"""
+_END_BARRED = """
+    DELETE FROM assignments USING jobs, conflicts
+    WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
+      AND conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
+      AND conflicts.cleared IS NULL
+      AND NOT EXISTS (
+          SELECT FROM opinions
+          WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
+      )
+    RETURNING assignments.evaluation, assignments.member
 """
 _WITHDRAW = """
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
     AND NOT EXISTS (SELECT FROM opinions WHERE opinions.evaluation = $2 AND opinions.member = $3)
     RETURNING evaluation
-"""
-_CALL_OF = """
-    SELECT batches.id, sign_offs.at FROM jobs JOIN batches ON batches.id = jobs.batch
-    LEFT JOIN sign_offs ON sign_offs.batch = batches.id
-    WHERE jobs.tenant = $1 AND (jobs.id = $2 OR batches.id = $2) LIMIT 1 FOR SHARE OF batches
 """
 
 
@@ -87,24 +106,31 @@ class ProposalText(NamedTuple):
     """None: it came as a document that has not been read yet."""
 
 
-async def hold_call_open(connection: Connection, tenant: TenantId, thing: str) -> None:
-    """`thing`: a batch, or an evaluation of it. Nobody signs the call off until the transaction has ended. Raises
-    ReviewRefused where somebody has."""
-    row = await connection.fetchrow(_CALL_OF, tenant, thing)
-    if row is not None and row["at"] is not None:
-        raise ReviewRefused(f"The call {row['id']} was signed off on {row['at']:%Y-%m-%d}. Nothing about it changes.")
-
-
 class PgAssignments:
     def __init__(self, database: Database, audit_log: PgAuditLog, mails: PgMails) -> None:
         self._database = database
         self._log = audit_log
         self._mails = mails
+        self._masked_titles = MaskedTitles(database)
+
+    async def queue_of_reviewer(
+        self, tenant: TenantId, member: MemberId, batch: BatchId | None = None, limit: int = 10_000
+    ) -> list[Assignment]:
+        """As they may read it: titles of proposals that are judged blind are masked, or are their numbers alone."""
+        given = await self.queue(tenant, member=member, batch=batch, limit=limit)
+        titles = await self._masked_titles.of(tenant, [one.evaluation for one in given])
+        shown = {one.evaluation: titles.get(one.evaluation, "") for one in given}
+        return [
+            one
+            if shown[one.evaluation] is None
+            else one.model_copy(update={"title": shown[one.evaluation] or numbered_title(one.row)})
+            for one in given
+        ]
 
     async def queue(
         self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
     ) -> list[Assignment]:
-        """Of one person or all, in one call or all; first what waits for an opinion."""
+        """Of one person or all, in one call or all; first what waits for an opinion. For whoever runs calls."""
         return [Assignment(**dict(row)) for row in await self._database.fetch(_QUEUE, tenant, member, batch, limit)]
 
     async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:
@@ -144,7 +170,7 @@ class PgAssignments:
 
         async def work(connection: Connection) -> ConflictOfInterest | None:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
+                await hold_call_open(connection, tenant, evaluation, alone=True)
                 row = await connection.fetchrow(_DECLARE, tenant, evaluation, member, storable_text(reason), now)
                 if row is None:
                     return None
@@ -176,17 +202,28 @@ class PgAssignments:
 
     async def assign(
         self, tenant: TenantId, batch: BatchId, pairs: Sequence[tuple[JobId, MemberId]], actor: Actor, now: dt.datetime
-    ) -> None:
-        async def work(connection: Connection) -> None:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, batch)
-                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
-                new = await connection.fetch(_ASSIGN, evaluations, members, now)
-                await self._mails.add_assignments(connection, tenant, batch, [row["member"] for row in new])
-                given = [[evaluation, member] for evaluation, member in pairs]
-                await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
+    ) -> list[tuple[JobId, MemberId]]:
+        """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then. Assignments
+        of the call that a conflict bars, and that have no opinion, end."""
 
-        await self._database.run(work)
+        async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, batch, alone=True)
+                for row in await connection.fetch(_END_BARRED, tenant, batch):
+                    said = {"member": row["member"], "reason": "a conflict of interest"}
+                    await self._log.append(
+                        connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **said
+                    )
+                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
+                rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+                new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
+                if new:
+                    await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
+                    given = [[evaluation, member] for evaluation, member in new]
+                    await self._log.append(connection, tenant, actor, "reviewers assigned", batch, now, pairs=given)
+                return new
+
+        return await self._database.run(work)
 
     async def withdraw(
         self, tenant: TenantId, evaluation: JobId, member: MemberId, actor: Actor, now: dt.datetime
@@ -195,7 +232,7 @@ class PgAssignments:
 
         async def work(connection: Connection) -> bool:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, evaluation)
+                await hold_call_open(connection, tenant, evaluation, alone=True)
                 if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
                     return False
                 await self._log.append(

@@ -9,11 +9,11 @@ from pydantic import ConfigDict
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, Priority, TenantId
-from orchestrator.store.assignments import hold_call_open
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import PRIORITIES_BY_NUMBER
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["CallRules", "PgCallDetails"]
 

@@ -5,10 +5,10 @@ import datetime as dt
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
-from orchestrator.store.assignments import hold_call_open
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["PgDecisions"]
 
@@ -33,6 +33,8 @@ _MISSING = """
         SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
     )
 """
+_UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
+_CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
@@ -79,14 +81,14 @@ class PgDecisions:
     async def sign_off(
         self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
     ) -> SignOff | None:
-        """From then on nothing about the call changes. None where there is no such batch. Raises ReviewRefused where
-        opinions are missing, unless `despite_missing`, and where it was signed off before."""
+        """From then on nothing about the call changes, and it takes no more rows. None where there is no such batch.
+        Raises ReviewRefused where opinions are missing, unless `despite_missing`, and where it was signed off."""
 
         async def work(connection: Connection) -> SignOff | None:
             async with connection.transaction():
                 if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
                     return None
-                await hold_call_open(connection, tenant, batch)
+                await hold_call_open(connection, tenant, batch, alone=True)
                 missing = int(await connection.fetchval(_MISSING, batch))
                 if missing and not despite_missing:
                     raise ReviewRefused(
@@ -94,9 +96,11 @@ class PgDecisions:
                         "Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).",
                     )
                 stored = storable_text(note)
-                tip = await self._log.append(
-                    connection, tenant, actor, "signed off", batch, now, note=stored, missing_opinions=missing
-                )
+                await connection.execute(_CLOSE, batch)
+                said = {"note": stored, "missing_opinions": missing}
+                if unfinished := int(await connection.fetchval(_UNFINISHED, batch)):
+                    said["unfinished_evaluations"] = unfinished
+                tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **said)
                 name = storable_text(actor.name)
                 row = await connection.fetchrow(
                     _SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash

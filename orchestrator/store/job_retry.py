@@ -10,6 +10,7 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store.database import Connection
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["Retried", "retry_jobs"]
 
@@ -54,9 +55,11 @@ class Retried(NamedTuple):
 
 
 async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
-    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. Raises QueueFull."""
+    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. Raises QueueFull,
+    ReviewRefused where their call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
+        await hold_call_open(connection, tenant, id, alone=True)
         counts = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if counts is None or not counts["jobs"]:
             return Retried(0, 0 if counts is None else counts["unreadable"])

@@ -11,6 +11,7 @@ from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, 
 from orchestrator.store.job_sql import PRIORITY_NUMBERS
 from orchestrator.store.json_columns import json_without_nul, storable_text, to_json_column
 from orchestrator.store.notifications import JOB_QUEUED, notify
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["submit_jobs"]
 
@@ -34,7 +35,8 @@ _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDA
 
 _EXTEND_BATCH = """
     UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
-    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
+    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
+      AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
       AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
     RETURNING id
 """
@@ -72,7 +74,7 @@ async def submit_jobs(
     record: IdempotencyRecord | None,
 ) -> RecordedResponse | None:
     """In a transaction of its own; running it twice changes nothing more. Raises IdempotencyKeyReused, QueueFull,
-    BatchClosed."""
+    BatchClosed, ReviewRefused where the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
@@ -113,6 +115,7 @@ async def _insert_batch(
     elif batch.rejected:
         known = await connection.fetchval(_KNOWN_REJECTED, tenant, batch.id, rejected)
     if not known:
+        await hold_call_open(connection, tenant, batch.id)
         raise BatchClosed(batch.id, batch.first)
 
 

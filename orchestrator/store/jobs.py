@@ -23,6 +23,7 @@ from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_
 from orchestrator.store.job_submission import submit_jobs
 from orchestrator.store.json_columns import from_json_column, from_json_text, storable_text
 from orchestrator.store.notifications import cancelled_notifications, notify
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["PgJobs"]
 
@@ -86,6 +87,8 @@ _CANCEL_BATCH = finish_statement(
     "id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running') "
     "ORDER BY id FOR UPDATE)",
 )
+
+_CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 
 _BATCHES = """
     SELECT batches.*, counts.*, EXISTS (
@@ -200,26 +203,32 @@ class PgJobs:
         return None if row is None else await self.waiting_reason(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
-        """A job that has ended stays as it is."""
+        """A job that has ended stays as it is. Raises ReviewRefused where its call is signed off."""
         await self._cancel(_CANCEL, tenant, job)
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
-        """Cancels its jobs that have not ended, and closes it; how many jobs they were."""
-        await self._database.execute("UPDATE batches SET open = false WHERE tenant = $1 AND id = $2", tenant, batch)
-        return await self._cancel(_CANCEL_BATCH, tenant, batch)
+        """Cancels its jobs that have not ended, and closes it; how many jobs they were. Raises ReviewRefused where it
+        is signed off."""
+        return await self._cancel(_CANCEL_BATCH, tenant, batch, close=True)
 
     async def retry(self, tenant: TenantId, job: JobId) -> Retried:
-        """Puts a job that failed, was given up or was cancelled back into the queue. Raises QueueFull."""
+        """Puts a job that failed, was given up or was cancelled back into the queue. Raises QueueFull, ReviewRefused
+        where its call is signed off."""
         return await self._database.run(lambda connection: retry_jobs(connection, tenant, job=job))
 
     async def retry_batch(self, tenant: TenantId, batch: BatchId) -> Retried:
-        """All of its jobs that failed, were given up or were cancelled. Raises QueueFull."""
+        """All of its jobs that failed, were given up or were cancelled. Raises QueueFull, ReviewRefused where it is
+        signed off."""
         return await self._database.run(lambda connection: retry_jobs(connection, tenant, batch=batch), _ADD_SECONDS)
 
-    async def _cancel(self, statement: str, tenant: TenantId, id: str) -> int:
+    async def _cancel(self, statement: str, tenant: TenantId, id: str, *, close: bool = False) -> int:
         async def work(connection: Connection) -> int:
-            rows = await connection.fetch(statement, tenant, id)
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, id, alone=True)
+                if close:
+                    await connection.execute(_CLOSE, tenant, id)
+                rows = await connection.fetch(statement, tenant, id)
             await notify(connection, (one for row in rows for one in cancelled_notifications(row["id"])))
             return len(rows)
 

@@ -1,11 +1,13 @@
 """The people of a tenant, and the keys that are theirs."""
 
 import datetime as dt
+from collections.abc import Mapping
+from typing import Any
 
 import asyncpg
 
 from orchestrator.access.audit_chain import Actor
-from orchestrator.access.roles import MemberId
+from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.api_keys import GeneratedKey, hash_key
 from orchestrator.jobs.models import TenantId
@@ -30,9 +32,17 @@ _INVITE = f"""
 """  # noqa: S608 - put together from constants
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+# Whoever is changed and whoever changes, always in this order: two who change each other take turns.
+_LOCK = f"""
+    SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+"""  # noqa: S608 - put together from constants
 _CHANGE = f"""
     UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
+"""  # noqa: S608 - put together from constants
+_SET_MAILS = f"""
+    UPDATE members SET mails = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL AND mails <> $3
+    RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _REMOVE = f"""
     UPDATE members SET removed_at = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
@@ -82,52 +92,93 @@ class PgMembers:
         return None if row is None else _member(row)
 
     async def change(
-        self, tenant: TenantId, id: MemberId, to: NewMember, actor: Actor, now: dt.datetime
+        self, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], actor: Actor, now: dt.datetime
     ) -> Member | None:
-        """None for one that is not there or was removed. Raises ReviewRefused where another has the address."""
+        """Of the fields of a NewMember those that are given; the others stay as they are at that moment. None for one
+        that is not there or was removed. Raises ReviewRefused where another has the address, or the role of whoever
+        changes does not allow it, as it stands by then."""
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
+                before = await self._held(connection, tenant, id, actor, fields.get("role"))
+                if before is None:
+                    return None
+                to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
                 row = await connection.fetchrow(_CHANGE, tenant, id, *_values(to))
-                if row is not None and not to.mails:
+                if not to.mails:
                     await self._mails.stop(connection, id)
-                if row is not None:
-                    await self._log.append(connection, tenant, actor, "member changed", id, now, **to.model_dump())
+                await self._log.append(connection, tenant, actor, "member changed", id, now, **to.model_dump())
                 return None if row is None else _member(row)
 
         async def attempt(connection: Connection) -> Member | None:
             try:
                 return await work(connection)
             except asyncpg.UniqueViolationError:
-                raise ReviewRefused(f"Somebody else has the address {to.email}.") from None
+                raise ReviewRefused(f"Somebody else has the address {fields.get('email')}.") from None
 
         return await self._database.run(attempt)
 
+    async def set_mails(self, tenant: TenantId, id: MemberId, wanted: bool, actor: Actor, now: dt.datetime) -> None:
+        """Whether they are told by mail, and nothing else about them."""
+
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
+                    return
+                if not wanted:
+                    await self._mails.stop(connection, id)
+                await self._log.append(connection, tenant, actor, "member changed", id, now, mails=wanted)
+
+        await self._database.run(work)
+
     async def remove(self, tenant: TenantId, id: MemberId, actor: Actor, now: dt.datetime) -> Member | None:
-        """Their keys and sessions end with the next request. Their opinions stay."""
+        """Their keys and sessions end with the next request. Their opinions stay. Raises ReviewRefused, as `change`."""
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
+                if await self._held(connection, tenant, id, actor) is None:
+                    return None
                 row = await connection.fetchrow(_REMOVE, tenant, id, now)
-                if row is not None:
-                    await self._mails.stop(connection, id)
-                    await self._log.append(connection, tenant, actor, "member removed", id, now)
+                await self._mails.stop(connection, id)
+                await self._log.append(connection, tenant, actor, "member removed", id, now)
                 return None if row is None else _member(row)
 
         return await self._database.run(work)
 
-    async def give_key(self, member: Member, key: GeneratedKey, actor: Actor, now: dt.datetime) -> None:
-        """Their only one: those before are revoked."""
-        scopes = sorted(scopes_of_role(member.role))
+    async def give_key(
+        self, tenant: TenantId, id: MemberId, key: GeneratedKey, actor: Actor, now: dt.datetime
+    ) -> Member | None:
+        """Their only one: those before are revoked. None for one that is not there or was removed."""
 
-        async def work(connection: Connection) -> None:
+        async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                await connection.execute(_REVOKE_KEYS, member.id, now)
-                hashed = hash_key(key.secret)
-                await connection.execute(_ADD_KEY, key.id, member.tenant, member.name, hashed, scopes, member.id)
-                await self._log.append(connection, member.tenant, actor, "key given", member.id, now, key=key.id)
+                member = await self._held(connection, tenant, id, actor)
+                if member is None:
+                    return None
+                await connection.execute(_REVOKE_KEYS, id, now)
+                scopes = sorted(scopes_of_role(member.role))
+                await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
+                # Whoever makes it reads it, and could act with it.
+                await self._log.append(connection, tenant, actor, "key given", id, now, key=key.id, shown_to=actor.name)
+                return member
 
-        await self._database.run(work)
+        return await self._database.run(work)
+
+    async def _held(
+        self, connection: Connection, tenant: TenantId, id: MemberId, actor: Actor, becomes: PersonRole | None = None
+    ) -> Member | None:
+        """Somebody as they are, and stay until the transaction has ended; None for one that is not there or was
+        removed. Raises ReviewRefused where whoever acts may not change them: they may have had another role when they
+        asked."""
+        people = {row["id"]: _member(row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
+        acts, found = people.get(MemberId(actor.id)), people.get(id)
+        if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
+            raise ReviewRefused("Your own role has changed meanwhile: you may not change people any more.")
+        if found is None or found.removed_at is not None:
+            return None
+        if "owner" in (found.role, becomes) and (actor if acts is None else acts).role not in ("owner", "machine"):
+            raise ReviewRefused("Only an owner may make, change or remove an owner.")
+        return found
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
         return bool(await self._database.fetch(_INVITED_BY, id, actor.id))

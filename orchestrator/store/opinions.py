@@ -8,10 +8,10 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
-from orchestrator.store.assignments import hold_call_open
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["PgOpinions"]
 
@@ -31,7 +31,11 @@ _REVISE = """
     RETURNING evaluation
 """
 _OF = """
-    SELECT opinions.*, members.name FROM opinions JOIN members ON members.id = opinions.member
+    SELECT opinions.*, members.name, EXISTS (
+        SELECT FROM conflicts
+        WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
+    ) AS conflict
+    FROM opinions JOIN members ON members.id = opinions.member
     JOIN jobs ON jobs.id = opinions.evaluation
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3)
       AND ($4::text IS NULL OR opinions.member = $4)
@@ -172,10 +176,13 @@ class PgOpinions:
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
     """Raises ReviewRefused."""
+    if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
+        return False
+    await hold_call_open(connection, tenant, evaluation)
+    # Again: whoever declares a conflict or withdraws an assignment holds the call alone.
     row = await connection.fetchrow(_ASSIGNED, tenant, evaluation, member)
     if row is None:
         return False
     if row["conflict"]:
         raise ReviewRefused("A conflict of interest stands between you and this proposal.")
-    await hold_call_open(connection, tenant, evaluation)
     return True

@@ -8,6 +8,7 @@ from orchestrator.reviewing.models import Remark
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["PgRemarks"]
 
@@ -34,11 +35,16 @@ class PgRemarks:
     async def add(
         self, tenant: TenantId, evaluation: JobId, text: str, actor: Actor, now: dt.datetime
     ) -> Remark | None:
-        """The same words of the same person are one remark. None where there is no such evaluation."""
+        """The same words of the same person are one remark. None where there is no such evaluation. Raises
+        ReviewRefused where the call is signed off."""
 
         async def work(connection: Connection) -> Remark | None:
             async with connection.transaction():
                 stored = storable_text(text)
+                same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
+                if same is not None:
+                    return Remark(**dict(same))
+                await hold_call_open(connection, tenant, evaluation)
                 values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
                 row = await connection.fetchrow(_ADD, *values)
                 if row is None:

@@ -15,7 +15,8 @@ _BEGIN = """
 """
 
 # What a session rests on is looked at every time: a revoked key and a removed member open nothing any more, and a role
-# holds from the moment it is given. That it was seen is written at most once a minute.
+# holds from the moment it is given. A key of nobody's must be one that opens the console, as `role_of_key` says. That
+# a session was seen is written at most once a minute.
 _FIND = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,
@@ -25,6 +26,7 @@ _FIND = """
         LEFT JOIN api_keys AS used ON used.id = session.key
         WHERE session.hash = $1 AND session.ends_at > $2 AND session.seen_at > $3
           AND person.removed_at IS NULL
+          AND (session.member IS NOT NULL OR used.scopes && '{manage,admin}')
           AND used.revoked_at IS NULL AND (used.expires_at IS NULL OR used.expires_at > $2)
     ), seen AS (
         UPDATE sessions SET seen_at = $2

@@ -17,6 +17,7 @@ from orchestrator.access.audit_chain import (
     canonical,
     content_hash,
     entry_hash,
+    without_judgements,
 )
 from orchestrator.jobs.models import TenantId
 
@@ -55,6 +56,26 @@ def _erased(entry: AuditEntry) -> AuditEntry:
 
 FIVE = chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"} for number in range(5)))
 TIP = AuditTip(tenant=ACME, number=5, hash=FIVE[-1].hash)
+
+
+def test_a_log_without_what_people_think_is_whole_and_its_changes_are_found() -> None:
+    seen = [without_judgements(one) for one in FIVE]
+    assert all(one.withheld and one.content is None and one.salt is None for one in seen)
+    assert list(audit_faults(seen, TIP)) == []
+    for damaged in (
+        [*seen[:2], *seen[3:]],
+        [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
+        seen[:-1],
+        [*seen[:4], seen[4].model_copy(update={"withheld": False})],
+        [*seen[:4], seen[4].model_copy(update={"act": "exported"})],
+    ):
+        assert list(audit_faults(damaged, TIP)) != []
+
+
+def test_what_is_no_judgement_or_was_erased_is_not_withheld() -> None:
+    assigned = FIVE[0].model_copy(update={"act": "reviewers assigned"})
+    assert without_judgements(assigned) == assigned
+    assert without_judgements(_erased(FIVE[0])) == _erased(FIVE[0])
 
 
 def test_a_log_that_nobody_touched_has_no_faults() -> None:

@@ -63,6 +63,8 @@ class AssignmentOutcome(Resource):
 
     dry_run: bool
     assigned: int
+    withdrawn: int
+    """Assignments without an opinion that end, since a conflict of interest bars them."""
     loads: dict[str, int]
     """Proposals of this call by reviewer, those from before included."""
     unfilled: tuple[UnfilledProposal, ...]
@@ -102,6 +104,8 @@ class DraftOfAssignments(NamedTuple):
     """Proposals of this call by reviewer, those from before included."""
     conflicts: tuple[ConflictOfInterest, ...]
     """All that stand."""
+    ending: tuple[Assignment, ...]
+    """Those without an opinion that a conflict bars."""
 
 
 @router.post(
@@ -111,19 +115,26 @@ class DraftOfAssignments(NamedTuple):
 )
 async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
     """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
-    Conflicts are also looked for, by names and affiliations. What was assigned before stays."""
+    Conflicts are also looked for, by names and affiliations. What was assigned before stays, unless a conflict bars it
+    and there is no opinion: it ends, and somebody else gets the proposal. An opinion that a conflict bars counts for
+    nobody's."""
     batch = (await services.find_batch(caller.tenant, id)).id
     draft = await draft_assignments(services, caller.tenant, batch, body)
+    loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
     if not body.dry_run:
-        await keep_draft(services, caller.tenant, batch, draft, actor_of(caller))
+        kept = set(await keep_draft(services, caller.tenant, batch, draft, actor_of(caller)))
+        lost = [pair for pair in draft.plan.pairs if pair not in kept]
+        loads.subtract(member for _, member in lost)
+        short.update(evaluation for evaluation, _ in lost)
+        assigned = len(kept)
     titles = {one.id: one.title for one in draft.proposals}
     return AssignmentOutcome(
         dry_run=body.dry_run,
-        assigned=len(draft.plan.pairs),
-        loads=draft.loads,
+        assigned=assigned,
+        withdrawn=len(draft.ending),
+        loads=loads,
         unfilled=tuple(
-            UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count)
-            for one, count in draft.plan.short.items()
+            UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count) for one, count in short.items()
         ),
         conflicts=draft.conflicts,
         not_searched=tuple(one.id for one in draft.proposals if one.text is None),
@@ -145,24 +156,27 @@ async def draft_assignments(
         await services.assignments.keep_found(found, services.clock.now())
     conflicts = [one for one in await services.assignments.conflicts(tenant, batch=batch) if not one.cleared]
     before = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
-    has = Counter(one.evaluation for one in before)
-    loads = Counter[str](one.member for one in before)
-    barred = {(str(one.evaluation), str(one.member)) for one in conflicts}
-    barred |= {(str(one.evaluation), str(one.member)) for one in before}
+    conflicted = {(str(one.evaluation), str(one.member)) for one in conflicts}
+    counting = [one for one in before if (one.evaluation, one.member) not in conflicted]
+    ending = tuple(one for one in before if (one.evaluation, one.member) in conflicted and one.opinion == "none")
+    has = Counter(one.evaluation for one in counting)
+    loads = Counter[str](one.member for one in before if one not in ending)
+    barred = conflicted | {(str(one.evaluation), str(one.member)) for one in before}
     wanted = {str(one.id): max(0, body.per_proposal - has[one.id]) for one in proposals}
     plan = await asyncio.to_thread(plan_assignments, wanted, [str(one.id) for one in people], barred, loads)
     new = Counter(member for _, member in plan.pairs)
     total = {str(one.id): loads[one.id] + new[str(one.id)] for one in people}
-    return DraftOfAssignments(plan, tuple(people), tuple(proposals), total, tuple(conflicts))
+    return DraftOfAssignments(plan, tuple(people), tuple(proposals), total, tuple(conflicts), ending)
 
 
 async def keep_draft(
     services: Services, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, actor: Actor
-) -> None:
-    """Assigns what was drafted."""
-    if draft.plan.pairs:
-        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
-        await services.assignments.assign(tenant, batch, pairs, actor, services.clock.now())
+) -> list[tuple[JobId, MemberId]]:
+    """Assigns what was drafted and still can be, and answers with that."""
+    if not draft.plan.pairs and not draft.ending:
+        return []
+    pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
+    return await services.assignments.assign(tenant, batch, pairs, actor, services.clock.now())
 
 
 @router.get("/v1/assignments", responses=problem_responses(422))
@@ -171,10 +185,14 @@ async def queue(
     caller: Annotated[AuthenticatedCaller, Depends(acting("see people", "give opinions", scope="read"))],
     services: ServicesDependency,
 ) -> Page[Assignment]:
-    """A reviewer's own queue, first what waits for an opinion; for others, everybody's."""
-    own = (caller.member or MemberId(caller.key)) if caller.role == "reviewer" else None
+    """A reviewer's own queue, first what waits for an opinion, with masked titles where proposals are judged blind; for
+    others, everybody's."""
     batch = None if query.batch is None else BatchId(query.batch)
-    found = await services.assignments.queue(caller.tenant, member=own, batch=batch, limit=query.limit)
+    if caller.role == "reviewer":
+        own = caller.member or MemberId(caller.key)
+        found = await services.assignments.queue_of_reviewer(caller.tenant, own, batch, query.limit)
+    else:
+        found = await services.assignments.queue(caller.tenant, member=None, batch=batch, limit=query.limit)
     return Page(items=tuple(found), next=None)
 
 

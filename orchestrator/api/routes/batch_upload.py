@@ -180,7 +180,8 @@ async def more(
     uploads: UploadLimitDependency,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow."""
+    """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow. Its sign-off
+    closes it for good."""
     batch = await services.find_batch(caller.tenant, id)
     intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)

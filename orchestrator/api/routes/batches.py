@@ -209,18 +209,19 @@ async def change(
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.delete("/{id}", responses=problem_responses(404, 422))
+@router.delete("/{id}", responses=problem_responses(404, 409, 422))
 async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
-    """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are."""
+    """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are.
+    Refused once it is signed off."""
     batch = await services.find_batch(caller.tenant, id)
     await services.jobs.cancel_batch(caller.tenant, batch.id)
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 422, 429))
+@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
     """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
-    budget, without paying again for answers that are there."""
+    budget, without paying again for answers that are there. Refused once it is signed off."""
     batch = await services.find_batch(caller.tenant, id)
     retried = await services.jobs.retry_batch(caller.tenant, batch.id)
     found = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())

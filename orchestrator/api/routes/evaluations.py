@@ -43,9 +43,11 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.api.validation_errors import suggestion
+from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import NewJob
+from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
 
 __all__ = [
     "Accepted",
@@ -58,6 +60,8 @@ __all__ = [
     "evaluation_links",
     "evaluation_request",
     "evaluation_resource",
+    "report_for",
+    "report_of_reviewer",
     "router",
     "show_evaluation",
     "stored_report",
@@ -125,6 +129,7 @@ router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
 _JSON = "application/json"
 _RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
+_UNTOLD = "There is no report. Whoever runs the call sees why."
 _GRAPHML = "application/graphml+xml"
 _GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
 _REPORT = report_representations("The report, in the form that `Accept` prefers", tuple(_RENDERERS))
@@ -172,9 +177,10 @@ async def listed(
 async def report(
     id: PathId, caller: ReportReader, services: ServicesDependency, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """The report as JSON, Markdown or a page. Without one: 409 and why, or 410 when it has been deleted."""
+    """The report as JSON, Markdown or a page; for a reviewer of a proposal that is judged blind without what says whose
+    it is. Without one: 409 and why, or 410 when it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    stored = await stored_report(services, caller.tenant, id)
+    stored = await report_for(services, caller, id)
     # In a thread: reports are large, and the event loop serves other requests meanwhile.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
@@ -202,10 +208,35 @@ async def stored_report(services: Services, tenant: TenantId, id: str) -> Report
     return stored
 
 
+async def report_for(services: Services, caller: AuthenticatedCaller, id: str) -> Report:
+    """As they may read it. Raises HttpProblem."""
+    if caller.role != "reviewer":
+        return await stored_report(services, caller.tenant, id)
+    report = await report_of_reviewer(services, caller.tenant, id)
+    if report is None:
+        job = await find_job(services, caller.tenant, id, "evaluation")
+        # Problems name the file or row.
+        told = None if job.problem is None else job.problem.model_copy(update={"detail": _UNTOLD})
+        raise no_result_problem(job.model_copy(update={"problem": told}))
+    return report
+
+
+async def report_of_reviewer(services: Services, tenant: TenantId, id: str) -> Report | None:
+    """Without what says whose the proposal is, where it is judged blind; None where there is no report."""
+    stored = await services.jobs.report(tenant, JobId(id))
+    return None if stored is None else await _for_reviewer(services, tenant, id, stored)
+
+
+async def _for_reviewer(services: Services, tenant: TenantId, id: str, report: Report) -> Report:
+    job = await services.jobs.get(tenant, JobId(id))
+    return await asyncio.to_thread(report_for_reviewer, report, numbered_title(None if job is None else job.row))
+
+
 @router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
     """Evaluates again what failed, was given up or was cancelled: under the same id, within the same budget, without
-    paying again for answers that are there. One that waits or runs stays as it is."""
+    paying again for answers that are there. One that waits or runs stays as it is. Refused once its batch is signed
+    off."""
     job = await find_job(services, caller.tenant, id, "evaluation")
     if job.state == "done":
         raise HttpProblem("conflict", "It is done. Submit the idea again for another evaluation.", state=job.state)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.access.sessions import scopes_of_role
-from orchestrator.api.acting import Inviter, PeopleReader, actor_of
+from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader, actor_of
 from orchestrator.api.common_schemas import Body, Page
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
@@ -95,10 +95,9 @@ async def change(id: PathId, body: MemberPatch, caller: Inviter, services: Servi
     """Changes the members given. A new role holds from the next request on, in open sessions too."""
     before = await _found(services, caller, id)
     _check_rank(caller, before.role)
-    current = before.model_dump(include=set(NewMember.model_fields))
-    new = NewMember(**current | body.model_dump(exclude_unset=True))
-    _check_rank(caller, new.role)
-    changed = await services.members.change(caller.tenant, before.id, new, actor_of(caller), services.clock.now())
+    fields = body.model_dump(exclude_unset=True)
+    _check_rank(caller, fields.get("role", before.role))
+    changed = await services.members.change(caller.tenant, before.id, fields, actor_of(caller), services.clock.now())
     if changed is None:
         raise not_found("member", id)
     return changed
@@ -115,15 +114,14 @@ async def remove(id: PathId, caller: Inviter, services: ServicesDependency) -> M
 
 
 @router.post("/{id}/key", status_code=201, response_model=NewKey, responses=problem_responses(404, 422))
-async def give_key(id: PathId, caller: Inviter, services: ServicesDependency) -> Response:
+async def give_key(id: PathId, caller: KeyGiver, services: ServicesDependency) -> Response:
     """A key with which they sign in and act, in their role: to be handed to them and to nobody else. It takes the
-    place of any that they had."""
-    member = await _found(services, caller, id)
-    _check_rank(caller, member.role)
-    if member.removed_at is not None:
-        raise HttpProblem("conflict", f"{member.name} is no member any more.")
+    place of any that they had. The audit log says who gave it, and so could have read it."""
+    found = await _found(services, caller, id)
     key = generate_key()
-    await services.members.give_key(member, key, actor_of(caller), services.clock.now())
+    member = await services.members.give_key(caller.tenant, found.id, key, actor_of(caller), services.clock.now())
+    if member is None:
+        raise HttpProblem("conflict", f"{found.name} is no member any more.")
     shown = NewKey(
         id=key.id,
         tenant=member.tenant,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from pydantic import Field
 
 from assayer.blinding.blind import blinded
+from assayer.errors import InputError
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import ProposalReader, ReportReader, ReviewerCaller, acting, actor_of
@@ -71,7 +72,10 @@ async def read_proposal(services: Services, tenant: TenantId, id: str) -> Propos
     if not isinstance(request, EvaluationRequest):
         raise not_found("evaluation", id)
     if request.idea is not None:
-        idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
+        try:
+            idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
+        except InputError:
+            raise HttpProblem("conflict", "It says little but whose it is: masked, nothing is left to read.") from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.text, masked=request.blind)
     report = await services.jobs.report(tenant, job.id)
     if report is None:

@@ -63,8 +63,10 @@ class PanelRow(Resource):
     title: str
     assigned: int
     opinions: tuple[Opinion, ...]
+    set_aside: int
+    """Of the opinions, those of people whose conflict of interest stands: they count in no figure."""
     mean: float | None
-    """Of the reviewers' scores as they stand; null without any."""
+    """Of the reviewers' scores as they stand; null without any that counts."""
     spread: int | None
     """Between the highest and the lowest; null for fewer than two."""
     override: ScoreOverride | None
@@ -79,6 +81,9 @@ class Panel(Resource):
     assigned: int
     given: int
     revised: int
+    set_aside: int
+    """Of those given, opinions of people whose conflict of interest stands: shown, and left out of means, spreads,
+    scores and agreement."""
     rows: tuple[PanelRow, ...]
     blind: PanelAgreement
     """Of first opinions, given before the machine's was seen."""
@@ -116,14 +121,16 @@ async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Pane
         services.assignments.titles(tenant, batch),
     )
     overrides = {one.evaluation: one for one in overriding}
+    counting = [one for one in opinions if not one.conflict]
     return Panel(
         batch=batch,
         assigned=len(assigned),
         given=len(opinions),
         revised=sum(one.revised_at is not None for one in opinions),
+        set_aside=len(opinions) - len(counting),
         rows=tuple(_rows(assigned, opinions, overrides, titles)),
-        blind=await asyncio.to_thread(_agreement, opinions, True),
-        standing=await asyncio.to_thread(_agreement, opinions, False),
+        blind=await asyncio.to_thread(_agreement, counting, True),
+        standing=await asyncio.to_thread(_agreement, counting, False),
         sign_off=await services.decisions.signed_off(tenant, batch),
     )
 
@@ -159,7 +166,8 @@ async def sign_off(
     caller: Annotated[AuthenticatedCaller, Depends(acting("sign off", scope="manage"))],
     services: ServicesDependency,
 ) -> SignOff:
-    """Closes the call: from then on no opinion, assignment or score of it changes."""
+    """Closes the call: from then on it takes no rows, nothing of it is cancelled or run again, and no opinion,
+    assignment, remark or score of it changes. An applicant can still be erased."""
     signed = await services.decisions.sign_off(
         caller.tenant, BatchId(id), body.note, body.despite_missing, actor_of(caller), services.clock.now()
     )
@@ -183,7 +191,7 @@ def _rows(
     order = [one for one in titles if one in people or one in given or one in overrides]
     rows = []
     for evaluation in order:
-        scores = [one.score for one in given[evaluation]]
+        scores = [one.score for one in given[evaluation] if not one.conflict]
         mean = sum(scores) / len(scores) if scores else None
         override = overrides.get(evaluation)
         rows.append(
@@ -193,6 +201,7 @@ def _rows(
                 title=titles[evaluation],
                 assigned=len(people[evaluation]),
                 opinions=tuple(given[evaluation]),
+                set_aside=len(given[evaluation]) - len(scores),
                 mean=mean,
                 spread=spread(scores),
                 override=override,

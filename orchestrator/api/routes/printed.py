@@ -13,7 +13,7 @@ from orchestrator.api.acting import CallReader, ReportReader
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.routes.evaluations import stored_report
+from orchestrator.api.routes.evaluations import report_for
 from orchestrator.api.routes.panel import panel_of
 from orchestrator.api.services import ServicesDependency
 from orchestrator.console.call_dossier import dossier_of
@@ -40,7 +40,7 @@ class DossierQuery(Body):
 async def brief(id: PathId, caller: ReportReader, services: ServicesDependency) -> Response:
     """The report on two pages, as PDF: scores, what speaks for and against, with quotes, what is not known, and room
     for notes. Without a report: 409 and why, or 410 when it has been deleted."""
-    stored = await stored_report(services, caller.tenant, id)
+    stored = await report_for(services, caller, id)
     return pdf_response(await asyncio.to_thread(brief_pdf, stored, services.settings.fonts), f"{id}-brief.pdf")
 
 

@@ -36,7 +36,7 @@ async def listed(id: PathId, caller: PanelReader, services: ServicesDependency) 
 
 
 @router.post(
-    "", status_code=201, responses=problem_responses(400, 404, 413, 415, 422), dependencies=[Depends(json_only)]
+    "", status_code=201, responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)]
 )
 async def add(
     id: PathId,
@@ -44,7 +44,8 @@ async def add(
     caller: Annotated[AuthenticatedCaller, Depends(acting("remark", scope="manage"))],
     services: ServicesDependency,
 ) -> Remark:
-    """Stays as it is, and stands in the audit log. The same words of the same person are one remark."""
+    """Stays as it is, and stands in the audit log. The same words of the same person are one remark. Refused once
+    the call is signed off."""
     made = await services.remarks.add(caller.tenant, JobId(id), body.text, actor_of(caller), services.clock.now())
     if made is None:
         raise not_found("evaluation", id)

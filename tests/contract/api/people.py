@@ -34,7 +34,7 @@ async def person(
     made = await services.members.invite(tenant, id, new, OPERATOR, now)
     assert made is not None
     key = generate_key()
-    await services.members.give_key(made, key, OPERATOR, now)
+    await services.members.give_key(tenant, made.id, key, OPERATOR, now)
     return Person(made, key.secret)
 
 

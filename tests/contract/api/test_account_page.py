@@ -1,18 +1,21 @@
 """The page of one's own account: who one is, and whether mails come."""
 
+import asyncio
+
 import httpx2
 
-from tests.contract.api.people import person
+from tests.contract.api.people import asking, person
 from tests.contract.api.service import Service
 from tests.contract.api.test_console_rankings import token_of
 from tests.contract.api.test_console_tables import signed_in
 
 HERE = "/console/account"
+ORIGIN = {"Origin": "http://api"}
 
 
 async def _save(browser: httpx2.AsyncClient, **fields: str) -> httpx2.Response:
     body = {"csrf_token": await token_of(browser, HERE), **fields}
-    return await browser.post(HERE, data=body, headers={"Origin": "http://api"})
+    return await browser.post(HERE, data=body, headers=ORIGIN)
 
 
 async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> None:
@@ -36,6 +39,19 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
     assert acts[-2:] == [("member changed", grace.member.id)] * 2
 
 
+async def test_a_role_taken_away_while_somebody_saves_their_account_stays_away(service: Service) -> None:
+    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    at = f"/v1/members/{otto.member.id}"
+    async with signed_in(service, otto.key) as browser, asking(service, owner) as owners:
+        body = {"csrf_token": await token_of(browser, HERE)}
+        for _ in range(10):
+            demotion = owners.patch(at, json={"role": "reviewer"})
+            saves = [{"mails": "true"} if n % 2 else {} for n in range(8)]
+            await asyncio.gather(*(browser.post(HERE, data=body | one, headers=ORIGIN) for one in saves), demotion)
+            assert (await owners.get(at)).json()["role"] == "reviewer"
+            await owners.patch(at, json={"role": "officer"})
+
+
 async def test_what_an_officer_changes_leaves_the_wish_for_no_mails(service: Service) -> None:
     officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
     async with signed_in(service, grace.key) as browser:
@@ -45,7 +61,7 @@ async def test_what_an_officer_changes_leaves_the_wish_for_no_mails(service: Ser
         assert "They want none." in (await browser.get(page)).text
         body = {"name": "Grace B. Hopper", "email": "grace@example.org", "role": "reviewer"}
         token = await token_of(browser, page)
-        changed = await browser.post(page, data={"csrf_token": token, **body}, headers={"Origin": "http://api"})
+        changed = await browser.post(page, data={"csrf_token": token, **body}, headers=ORIGIN)
         assert changed.status_code == 303
     found = await service.services.members.get(grace.member.tenant, grace.member.id)
     assert found is not None

@@ -11,6 +11,7 @@ from assayer.errors import StorageError
 from orchestrator.access.audit_chain import Actor, AuditEntry, AuditTip, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
+from tests.contract.api.people import asking, call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, Service, served
 from tests.contract.api.test_problems import problem
 
@@ -166,17 +167,55 @@ def _lines(file: Path) -> list[str]:
 async def test_log_is_saved_and_checked_by_a_command(service: Service, tmp_path: Path, log_file: Path) -> None:
     await _write(service, 4)
     async with served(service.app) as url:
-        program = Program(url, await service.key("manage"), tmp_path)
+        program = Program(url, (await person(service, "auditor")).key, tmp_path)
         saved = await program.run("audit-log", "export", log_file)
         tip = (await program.run("audit-log", "tip")).out.strip()
     assert saved.code == 0, saved.err
     assert saved.out.strip() == tip
     good = await program.run("audit-log", "verify", log_file, "--tip", tip)
     assert good.code == 0, good.out
-    assert "4 entries, nothing changed, nothing missing" in good.err
+    assert "6 entries, nothing changed, nothing missing" in good.err
     lines = await asyncio.to_thread(_lines, log_file)
     for damage in _DAMAGES.values():
         await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
         found = await program.run("audit-log", "verify", log_file, "--tip", tip)
         assert found.code == 1
         assert found.out.startswith("entry ")
+
+
+async def test_a_machine_verifies_the_log_without_reading_what_people_think(
+    service: Service, tmp_path: Path, log_file: Path
+) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
+        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2, "note": "It is weak."})
+        await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
+        await owners.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
+        await owners.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
+        await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided."})
+        whole = (await owners.get("/v1/audit-log")).json()["items"]
+        assert not any(entry["withheld"] for entry in whole)
+    async with service.caller("manage") as machine:
+        answer = await machine.get("/v1/audit-log")
+    entries = answer.json()["items"]
+    assert "It is" not in answer.text
+    assert [entry["act"] for entry in entries if entry["withheld"]] == [
+        "blind opinion given",
+        "opinion revised",
+        "score overridden",
+        "remark added",
+        "signed off",
+    ]
+    assert all(entry["salt"] is None for entry in entries if entry["withheld"])
+    assert all(entry["content"] for entry in entries if not entry["withheld"])
+    async with served(service.app) as url:
+        program = Program(url, await service.key("manage"), tmp_path)
+        saved = await program.run("audit-log", "export", log_file)
+    good = await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())
+    assert good.code == 0, good.out
+    assert "Of 5 of them the words were not seen" in good.err
+    lines = await asyncio.to_thread(_lines, log_file)
+    await asyncio.to_thread(log_file.write_text, "".join(lines[:-2] + lines[-1:]))
+    assert (await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())).code == 1

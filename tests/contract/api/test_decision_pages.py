@@ -133,7 +133,7 @@ async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service
     ada, batch, _ = await reviewed_call(service, "# Rehearsal by risk", "# Ore from slag")
     async with at_the_console(service, ada.key, look) as (page, _url):
         await look_over(page, "queue", look)
-        await page.get_by_role("link", name="Rehearsal by risk").press("Enter")
+        await page.locator("ol.cards a").first.press("Enter")
         await look_over(page, "review-blind", look)
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").first.fill("Sound, and cheap.")

@@ -22,8 +22,8 @@ async def sent(browser: httpx2.AsyncClient, path: str, page: str = HERE, **field
 
 
 async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Service) -> None:
-    officer = await person(service, "officer", "Otto Officer")
-    async with signed_in(service, officer.key) as browser:
+    owner = await person(service, "owner", "Olga Owner")
+    async with signed_in(service, owner.key) as browser:
         made = await sent(browser, HERE, **GRACE)
         assert made.status_code == 303, made.text
         id = made.headers["location"].partition("#")[2]
@@ -43,8 +43,18 @@ async def test_somebody_is_invited_changed_given_a_key_and_removed(service: Serv
             assert (await grace.get(HERE)).status_code == 303
         assert "removed 20" in (await browser.get(HERE)).text
         assert (await browser.get(f"{HERE}/{id}")).status_code == 409
-    acts = [entry.act for entry in await service.services.audit_log.entries(officer.member.tenant)]
+    acts = [entry.act for entry in await service.services.audit_log.entries(owner.member.tenant)]
     assert acts[-4:] == ["member invited", "member changed", "key given", "member removed"]
+
+
+async def test_an_officer_makes_no_key_with_which_they_could_act_as_somebody_else(service: Service) -> None:
+    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    page = f"{HERE}/{(await person(service, 'reviewer')).member.id}"
+    async with signed_in(service, officer.key) as browser:
+        assert "Make a key" not in (await browser.get(page)).text
+        assert (await sent(browser, f"{page}/key")).status_code == 403
+    async with signed_in(service, owner.key) as browser:
+        assert "Make a key" in (await browser.get(page)).text
 
 
 @pytest.mark.parametrize(

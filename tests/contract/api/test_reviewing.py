@@ -1,5 +1,6 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the machine's, overrides, sign-off."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -9,11 +10,14 @@ import httpx2
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import audit_faults
+from orchestrator.access.audit_chain import Actor, audit_faults
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
 from tests.contract.api.commands import Program
-from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.people import OPERATOR, asking, call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, Service, served
+from tests.contract.api.test_console_tables import signed_in
 from tests.contract.api.test_problems import problem
 from tests.contract.store_records import report
 
@@ -193,6 +197,89 @@ async def test_a_conflict_declared_later_stops_an_opinion(service: Service) -> N
         problem(await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
 
 
+async def test_an_opinion_with_a_conflict_is_shown_and_counts_in_no_figure(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    bob = await person(service, "reviewer", "Bob Noyce")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, officer) as officers:
+        await _assign(officers, batch, per_proposal=2)
+        for who, score in ((ada, 5), (bob, 2)):
+            async with asking(service, who) as reviewer:
+                await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": score})
+        before = (await officers.get(f"/v1/batches/{batch}/panel")).json()
+        assert (before["set_aside"], before["rows"][0]["mean"]) == (0, 3.5)
+        body = {"reviewer": ada.member.id, "reason": "her husband's"}
+        await officers.post(f"/v1/evaluations/{first}/conflicts", json=body)
+        panel = (await officers.get(f"/v1/batches/{batch}/panel")).json()
+        (row,) = panel["rows"]
+        assert (panel["given"], panel["set_aside"], row["set_aside"]) == (2, 1, 1)
+        assert (row["mean"], row["spread"], row["score"]) == (2, None, 2)
+        assert {one["name"]: one["conflict"] for one in row["opinions"]} == {"Ada Byron": True, "Bob Noyce": False}
+        carol = await person(service, "reviewer", "Carol Shaw")
+        again = await _assign(officers, batch, per_proposal=2)
+        assert (again["assigned"], again["loads"][carol.member.id], again["withdrawn"]) == (1, 1, 0)
+        async with signed_in(service, officer.key) as browser:
+            shown = (await browser.get(f"/console/calls/{batch}/panel")).text
+        assert "not counted: conflict" in shown
+        assert "1, by people with a conflict of interest" in shown
+        cleared = {"reviewer": ada.member.id, "reason": "divorced in 2001"}
+        await officers.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
+        after = (await officers.get(f"/v1/batches/{batch}/panel")).json()
+        assert (after["set_aside"], after["rows"][0]["mean"]) == (0, 3.5)
+
+
+async def test_a_conflict_that_is_found_later_ends_an_assignment_and_somebody_else_gets_it(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, PAPERS[0])
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await _assign(officers, batch, per_proposal=1)
+        await officers.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
+        alone = await _assign(officers, batch, per_proposal=1, dry_run=True)
+        assert (alone["assigned"], alone["withdrawn"], alone["unfilled"][0]["missing"]) == (0, 1, 1)
+        assert len((await reviewer.get("/v1/assignments")).json()["items"]) == 1
+        bob = await person(service, "reviewer", "Bob Noyce")
+        outcome = await _assign(officers, batch, per_proposal=1)
+        assert (outcome["assigned"], outcome["withdrawn"], outcome["unfilled"]) == (1, 1, [])
+        assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
+        assert (await reviewer.get("/v1/assignments")).json()["items"] == []
+        problem(await reviewer.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
+    ended, given = (await service.services.audit_log.entries(ACME))[-2:]
+    assert (ended.act, ended.about) == ("assignment withdrawn", first)
+    assert ended.content == {"by": "Otto Officer", "member": ada.member.id, "reason": "a conflict of interest"}
+    assert (given.content or {})["pairs"] == [[first, bob.member.id]]
+
+
+async def test_a_page_says_which_assignments_a_conflict_ends_and_ends_them(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, _ = await call_of(service, PAPERS[0])
+    here = f"/console/calls/{batch}/assignments"
+    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
+        await _assign(officers, batch, per_proposal=1)
+        await officers.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
+        shown = (await browser.get(f"{here}?per_proposal=1")).text
+        assert "Only 1 without an opinion ends, since a conflict of interest bars it: Ada Byron" in shown
+        assert "End it" in shown
+        fields = dict(re.findall(r'name="(csrf_token|shown)" value="(\w+)"', shown))
+        body = {**fields, "per_proposal": "1"}
+        assert (await browser.post(here, data=body, headers={"Origin": "http://api"})).status_code == 303
+        assert (await officers.get("/v1/assignments")).json()["items"] == []
+
+
+async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: Service) -> None:
+    ada = await person(service, "reviewer")
+    bob = await person(service, "reviewer", "Bob Noyce")
+    batch, (first, second, third) = await call_of(service, "# One", "# Two", "# Three")
+    stores, now = service.services, service.services.clock.now()
+    pairs = [(JobId(one), who.member.id) for one in (first, second, third) for who in (ada, bob)]
+    await stores.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
+    await stores.jobs.delete(ACME, JobId(second))
+    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
+    kept = await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    assert kept == [(JobId(third), ada.member.id)]
+    last = (await stores.audit_log.entries(ACME))[-1]
+    assert (last.content or {})["pairs"] == [[third, ada.member.id]]
+
+
 async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     await person(service, "reviewer")
@@ -247,13 +334,63 @@ async def test_a_member_acts_in_their_role_until_removed(service: Service) -> No
 
 
 async def test_a_new_key_takes_the_place_of_the_old(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
-        made = await officers.post(f"/v1/members/{ada.member.id}/key")
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
+        made = await owners.post(f"/v1/members/{ada.member.id}/key")
         assert made.headers["cache-control"] == "no-store"
         problem(await reviewer.get("/v1/assignments"), 401, "unauthenticated")
         async with service.client(made.json()["secret"]) as renewed:
             assert (await renewed.get("/v1/assignments")).status_code == 200
+    given = (await service.services.audit_log.entries(ACME))[-1]
+    assert (given.act, given.about, given.actor) == ("key given", ada.member.id, owner.member.id)
+    assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
+
+
+async def test_of_keys_asked_for_at_once_only_the_last_works(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    at = f"/v1/members/{ada.member.id}/key"
+    async with asking(service, owner) as owners:
+        made = await asyncio.gather(*(owners.post(at) for _ in range(6)))
+    works = []
+    for one in made:
+        async with service.client(one.json()["secret"]) as reviewer:
+            works.append((await reviewer.get("/v1/assignments")).status_code)
+    assert sorted(works) == [200, 401, 401, 401, 401, 401]
+
+
+async def test_a_key_that_an_officer_could_read_is_given_by_nobody_but_owners(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        problem(await officers.post(f"/v1/members/{ada.member.id}/key"), 403, "forbidden")
+        assert (await reviewer.get("/v1/assignments")).status_code == 200
+
+
+async def test_two_changes_of_one_person_at_once_both_stand(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    at = f"/v1/members/{ada.member.id}"
+    async with asking(service, owner) as owners:
+        for n in range(8):
+            role = ("auditor", "reviewer")[n % 2]
+            changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
+            await asyncio.gather(*(owners.patch(at, json=one) for one in changes))
+            found = (await owners.get(at)).json()
+            assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
+
+
+async def test_who_lost_their_role_between_asking_and_writing_changes_nobody(service: Service) -> None:
+    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    members, now, asked = (
+        service.services.members,
+        service.services.clock.now(),
+        Actor(otto.member.id, "Otto", "officer"),
+    )
+    async with asking(service, owner) as owners:
+        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
+    with pytest.raises(ReviewRefused, match="Your own role has changed"):
+        await members.change(ACME, otto.member.id, {"role": "officer"}, asked, now)
+    found = await members.get(ACME, otto.member.id)
+    assert found is not None
+    assert found.role == "auditor"
 
 
 async def test_officers_make_no_owners(service: Service) -> None:

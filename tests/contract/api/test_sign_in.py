@@ -4,18 +4,21 @@ import datetime as dt
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import get_args
 
 import httpx2
 import pytest
 from fastapi import APIRouter, Depends, Request
 
-from orchestrator.access.roles import ACTS, PERMISSIONS, Act
+from orchestrator.access.roles import ACTS, PERMISSIONS, Act, PersonRole
 from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.access.sign_in_pages import local_path
 from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to, csrf_token
+from orchestrator.jobs.api_keys import Scope
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import AccessSettings
 from orchestrator.store.sessions import PgSessions
+from tests.contract.api.people import person
 from tests.contract.api.service import ACME, BODY, OTHER, Service
 from tests.contract.api.test_problems import problem
 
@@ -54,28 +57,35 @@ async def signed_in(service: Service, key: str, base: str = "http://api") -> Asy
 
 
 async def test_a_key_typed_once_opens_the_console(service: Service) -> None:
-    key = await service.key("submit", "read")
+    key = await service.key("manage")
     async with signed_in(service, key) as browser:
         shown = await browser.get("/console/who")
     assert shown.json()["tenant"] == ACME
-    assert shown.json()["role"] == "officer"
+    assert shown.json()["role"] == "owner"
     assert key.startswith(shown.json()["subject"])
     assert key not in shown.text
 
 
-@pytest.mark.parametrize(
-    ("scopes", "role"),
-    [(("manage",), "owner"), (("admin",), "owner"), (("submit",), "officer"), (("read",), "auditor")],
-)
-async def test_what_a_key_may_do_makes_the_role(service: Service, scopes: tuple[str, ...], role: str) -> None:
-    async with signed_in(service, await service.key(*scopes)) as browser:  # type: ignore[arg-type]  # listed above
-        assert (await browser.get("/console/who")).json()["role"] == role
+@pytest.mark.parametrize("scope", ["manage", "admin"])
+async def test_a_key_that_answers_for_the_tenant_signs_in_as_owner(service: Service, scope: Scope) -> None:
+    async with signed_in(service, await service.key(scope)) as browser:
+        assert (await browser.get("/console/who")).json()["role"] == "owner"
 
 
-async def test_a_key_for_figures_alone_opens_nothing(service: Service) -> None:
+@pytest.mark.parametrize("scopes", [("submit",), ("read",), ("submit", "read"), ("metrics",)])
+async def test_a_key_for_programs_opens_no_console(service: Service, scopes: tuple[Scope, ...]) -> None:
     async with service.client() as browser:
-        answer = await browser.post("/console/sign-in", data={"key": await service.key("metrics")}, headers=ORIGIN)
+        answer = await browser.post("/console/sign-in", data={"key": await service.key(*scopes)}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert "it is for programs" in answer.text
+
+
+async def test_a_session_begun_with_a_key_for_programs_before_opens_nothing_now(service: Service) -> None:
+    async with signed_in(service, await service.key("manage")) as browser:
+        assert (await browser.get("/v1/batches")).status_code == 200
+        await service.database.execute("UPDATE api_keys SET scopes = '{submit,read}'")
+        assert (await browser.get("/console/who")).status_code == 303
+        problem(await browser.get("/v1/batches"), 401, "unauthenticated")
 
 
 async def test_a_wrong_key_is_told_on_the_page_and_not_repeated(service: Service) -> None:
@@ -93,7 +103,7 @@ async def test_a_page_leads_to_signing_in_and_back(service: Service) -> None:
         assert sent.status_code == 303
         page = await browser.get(sent.headers["location"])
         assert 'value="/console/who?sort=-score&amp;page=2"' in page.text
-        body = {"key": await service.key("read"), "next": "/console/who?sort=-score&page=2"}
+        body = {"key": await service.key("manage"), "next": "/console/who?sort=-score&page=2"}
         answer = await browser.post("/console/sign-in", data=body, headers=ORIGIN)
     assert answer.headers["location"] == "/console/who?sort=-score&page=2"
 
@@ -113,7 +123,7 @@ def test_nobody_is_led_elsewhere(said: str) -> None:
 
 
 async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> None:
-    key = await service.key("read")
+    key = await service.key("manage")
     async with service.client() as browser:
         plain = (await browser.post("/console/sign-in", data={"key": key}, headers=ORIGIN)).headers["set-cookie"]
     async with signed_in(service, key, "https://api") as browser:
@@ -125,8 +135,22 @@ async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> 
     assert (secure.name, secure.secure, secure.domain_specified) == ("__Host-assayer-session", True, False)
 
 
+async def test_over_tls_a_cookie_that_another_host_could_have_planted_opens_nothing(service: Service) -> None:
+    behind = service.with_services(access=AccessSettings(url="https://assayer.example.org"))
+    token = draw_token()
+    new = NewSession(OTHER, "owner", "Eve", key=KeyId(_id_of(await service.key("manage", tenant=OTHER))))
+    await service.services.sessions.begin(token, new, service.services.clock.now())
+    async with behind.client() as browser:
+        for name, status in (("assayer-session", 303), ("__Host-assayer-session", 200)):
+            assert (await browser.get("/console", headers=_cookie({name: token}))).status_code == status
+        for name, status in (("assayer-session", 401), ("__Host-assayer-session", 200)):
+            assert (await browser.get("/v1/batches", headers=_cookie({name: token}))).status_code == status
+    async with service.client() as browser:
+        assert (await browser.get("/console", headers=_cookie({"__Host-assayer-session": token}))).status_code == 303
+
+
 async def test_signing_out_ends_the_session_wherever_its_cookie_went(service: Service) -> None:
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         stolen = dict(browser.cookies)
         token = (await browser.get("/console/who")).json()["csrf"]
         answer = await browser.post("/console/sign-out", data={"csrf_token": token}, headers=ORIGIN)
@@ -137,7 +161,7 @@ async def test_signing_out_ends_the_session_wherever_its_cookie_went(service: Se
 
 
 async def test_signing_in_again_makes_a_new_session_and_ends_the_old(service: Service) -> None:
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         before = dict(browser.cookies)
         await browser.post("/console/sign-in", data={"key": await service.key("manage")}, headers=ORIGIN)
         assert dict(browser.cookies) != before
@@ -150,7 +174,7 @@ async def test_a_token_that_somebody_made_up_is_never_taken_over(service: Servic
     planted = {"assayer-session": "A" * 43}
     async with service.client() as browser:
         answer = await browser.post(
-            "/console/sign-in", data={"key": await service.key("read")}, headers=ORIGIN | _cookie(planted)
+            "/console/sign-in", data={"key": await service.key("manage")}, headers=ORIGIN | _cookie(planted)
         )
     assert "A" * 43 not in answer.headers["set-cookie"]
 
@@ -187,7 +211,7 @@ async def test_a_session_ends_when_idle_and_after_half_a_day_at_the_latest(
         return who.role
 
     service.app.include_router(routes)
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         lasted = 0
         while True:
             clock.at += dt.timedelta(minutes=every)
@@ -199,7 +223,7 @@ async def test_a_session_ends_when_idle_and_after_half_a_day_at_the_latest(
 
 
 async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         (token,) = dict(browser.cookies).values()
         row = await service.database.fetch_one("SELECT sessions::text AS stored FROM sessions")
     assert row is not None
@@ -208,7 +232,7 @@ async def test_only_a_hash_of_the_token_is_stored(service: Service) -> None:
 
 
 async def test_sessions_that_are_over_are_deleted(service: Service) -> None:
-    key = await service.key("read")
+    key = await service.key("manage")
     async with signed_in(service, key):
         later = service.services.clock.now() + dt.timedelta(days=1)
         sessions = PgSessions(service.database, AccessSettings())
@@ -232,7 +256,7 @@ async def test_sessions_that_are_over_are_deleted(service: Service) -> None:
 async def test_a_change_needs_our_page_and_its_token(
     service: Service, origin: str | None, token: str | None, allowed: bool, way: str
 ) -> None:
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         right = (await browser.get("/console/who")).json()["csrf"]
         said = {"right": right, "wrong": "0" * len(right), None: None}[token]
         headers = {} if origin is None else {"Origin": origin}
@@ -261,7 +285,7 @@ async def test_what_the_browser_says_of_the_site_counts_too(
     service: Service, origin: str | None, site: str, allowed: bool
 ) -> None:
     """Pages that give no referrer name no origin."""
-    async with signed_in(service, await service.key("read")) as browser:
+    async with signed_in(service, await service.key("manage")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         said = {} if origin is None else {"Origin": origin}
         headers = said | {"Sec-Fetch-Site": site, "X-CSRF-Token": token}
@@ -270,8 +294,8 @@ async def test_what_the_browser_says_of_the_site_counts_too(
 
 async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
     async with (
-        signed_in(service, await service.key("read")) as mine,
-        signed_in(service, await service.key("read")) as yours,
+        signed_in(service, await service.key("manage")) as mine,
+        signed_in(service, await service.key("manage")) as yours,
     ):
         token = (await mine.get("/console/who")).json()["csrf"]
         answer = await yours.post("/console/who", headers=ORIGIN | {"X-CSRF-Token": token})
@@ -280,7 +304,7 @@ async def test_a_token_of_one_session_serves_no_other(service: Service) -> None:
 
 async def test_signing_in_from_a_page_of_others_is_refused(service: Service) -> None:
     async with service.client() as browser:
-        body = {"key": await service.key("read")}
+        body = {"key": await service.key("manage")}
         problem(
             await browser.post("/console/sign-in", data=body, headers={"Origin": "https://evil.example"}),
             403,
@@ -292,7 +316,7 @@ async def test_behind_a_proxy_the_address_that_people_see_counts(service: Servic
     access = AccessSettings(url="https://assayer.example.org")
     behind = service.with_services(access=access)
     async with behind.client() as browser:
-        body = {"key": await service.key("read")}
+        body = {"key": await service.key("manage")}
         answer = await browser.post("/console/sign-in", data=body, headers={"Origin": "https://assayer.example.org"})
         problem(await browser.post("/console/sign-in", data=body, headers=ORIGIN), 403, "forbidden")
     assert answer.status_code == 303
@@ -300,16 +324,16 @@ async def test_behind_a_proxy_the_address_that_people_see_counts(service: Servic
     assert "Secure" in answer.headers["set-cookie"]
 
 
-@pytest.mark.parametrize(("scope", "role"), [("manage", "owner"), ("submit", "officer"), ("read", "auditor")])
-async def test_acts_of_other_roles_are_refused(service: Service, scope: str, role: str) -> None:
-    async with signed_in(service, await service.key(scope)) as browser:  # type: ignore[arg-type]  # listed above
+@pytest.mark.parametrize("role", get_args(PersonRole))
+async def test_acts_of_other_roles_are_refused(service: Service, role: PersonRole) -> None:
+    async with signed_in(service, (await person(service, role)).key) as browser:
         for act in ACTS:
             answer = await browser.get(_act_path(act))
             assert answer.status_code == (200 if role in PERMISSIONS[act] else 403), act
 
 
 async def test_a_page_asks_the_api_with_the_session(service: Service) -> None:
-    async with signed_in(service, await service.key("submit", "read")) as browser:
+    async with signed_in(service, (await person(service, "officer")).key) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         assert (await browser.get("/v1/evaluations")).status_code == 200
         assert problem(await browser.get("/v1/keys"), 403, "forbidden").scope == "manage"
@@ -324,7 +348,7 @@ async def test_a_page_asks_the_api_with_the_session(service: Service) -> None:
 
 
 async def test_a_session_is_of_one_tenant(service: Service) -> None:
-    async with signed_in(service, await service.key("read", tenant=OTHER)) as browser:
+    async with signed_in(service, await service.key("manage", tenant=OTHER)) as browser:
         assert (await browser.get("/console/who")).json()["tenant"] == TenantId("other")
 
 

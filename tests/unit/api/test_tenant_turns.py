@@ -8,7 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 from orchestrator.api.backpressure import release_slot
 from orchestrator.api.request_log import RequestRecord
 from orchestrator.api.tenant_turns import TenantTurns, tenant_is_known
-from orchestrator.settings import ApiSettings
+from orchestrator.settings import AccessSettings, ApiSettings
 
 FOR_EVER = 3_600.0
 
@@ -45,21 +45,25 @@ class Crowd:
     """Sends requests, and keeps what was answered."""
 
     def __init__(self, application: Application, **settings: float) -> None:
-        self.turns = TenantTurns(application, ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings}))
+        limits = ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings})
+        self.turns = TenantTurns(application, limits, AccessSettings(url="https://assayer.example.org"))
         self.answers: list[int] = []
         self.tasks: set[asyncio.Task[None]] = set()
         self.client = asyncio.Event()
         """Sends its body when this is set."""
 
-    async def send(self, count: int, tenant: str = "acme", introduced: bool = True) -> None:
-        """They are as far as they get; `introduced` by an earlier request with their key."""
+    async def send(
+        self, count: int, tenant: str = "acme", introduced: bool = True, page: str = "", method: str = "GET"
+    ) -> None:
+        """They are as far as they get; `introduced` by an earlier request with their key, or for a page with their
+        session."""
         if introduced:
-            await self._request(tenant, "first")
-        self.tasks |= {asyncio.create_task(self._request(tenant, "next")) for _ in range(count)}
+            await self._request(tenant, "first", page, method)
+        self.tasks |= {asyncio.create_task(self._request(tenant, "next", page, method)) for _ in range(count)}
         for _ in range(10):
             await asyncio.sleep(0)
 
-    async def _request(self, tenant: str, name: str) -> None:
+    async def _request(self, tenant: str, name: str, page: str, method: str) -> None:
         async def receive() -> Message:
             await self.client.wait()
             return {"type": "http.request", "body": b"", "more_body": False}
@@ -69,9 +73,10 @@ class Crowd:
                 self.answers.append(message["status"])
 
         key = f"Bearer ak_{tenant}_{'x' * 43}"
-        headers = [(b"authorization", key.encode())]
-        visit = RequestRecord(name, tenant=tenant)
-        await self.turns({"type": "http", "path": "/", "headers": headers, "assayer.visit": visit}, receive, send)
+        session = f"__Host-assayer-session={tenant:s<43}"
+        headers = [(b"cookie", session.encode()) if page else (b"authorization", key.encode())]
+        asked = {"type": "http", "method": method, "path": page or "/v1/batches", "headers": headers}
+        await self.turns(asked | {"assayer.visit": RequestRecord(name, tenant=tenant)}, receive, send)
 
     async def end(self) -> None:
         for task in self.tasks:
@@ -89,6 +94,40 @@ async def test_requests_of_one_tenant_wait_for_their_turn_and_those_of_another_d
     application.go_on.set()
     await asyncio.gather(*crowd.tasks)
     assert crowd.answers == [200] * 6
+
+
+@pytest.mark.parametrize("page", ["/console", "/v1/batches"])
+async def test_requests_with_one_session_wait_for_their_turn_and_count_with_those_of_the_tenants_keys(
+    page: str,
+) -> None:
+    application = Application()
+    crowd = Crowd(application)
+    await crowd.send(5, page=page)
+    assert application.in_hand == 2
+    await crowd.send(5, introduced=False)
+    assert application.in_hand == 2
+    await crowd.send(1, "other", page=page)
+    assert application.in_hand == 3
+    application.go_on.set()
+    await asyncio.gather(*crowd.tasks)
+    assert crowd.answers == [200] * 11
+
+
+@pytest.mark.parametrize(
+    ("page", "method"), [("/console", "GET"), ("/v1/batches", "GET"), ("/console/sign-in", "POST")]
+)
+async def test_few_sessions_that_were_made_up_and_keys_that_are_typed_are_looked_up_at_once(
+    page: str, method: str
+) -> None:
+    application = Application()
+    application.knows = False
+    crowd = Crowd(application)
+    for number in range(20):
+        await crowd.send(1, f"made-up-{number}", introduced=False, page=page, method=method)
+    assert application.in_hand == 4
+    await crowd.send(3, "back", introduced=False, page="/console/callback")
+    assert application.in_hand == 4 + 3
+    await crowd.end()
 
 
 async def test_request_that_waits_for_its_client_takes_no_turn_and_takes_one_then() -> None:

@@ -1,0 +1,24 @@
+"""A call that is not signed off, kept so until a transaction has ended: nothing about one that is changes any more."""
+
+from orchestrator.jobs.models import TenantId
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.database import Connection
+
+__all__ = ["hold_call_open"]
+
+# A statement that waits for a row sees the rest of the database as it was before it waited: what is read under a lock
+# is read by the next one.
+_HOLD = """
+    SELECT id FROM batches
+    WHERE tenant = $1 AND id = coalesce((SELECT batch FROM jobs WHERE tenant = $1 AND id = $2), $2) FOR {lock}
+"""
+_SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
+
+
+async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:
+    """`thing`: a batch, or a job, which may be of none. Nobody signs the call off until the transaction has ended, and
+    if `alone` nobody else holds it. Raises ReviewRefused where it is signed off."""
+    call = await connection.fetchval(_HOLD.format(lock="NO KEY UPDATE" if alone else "SHARE"), tenant, thing)
+    signed = None if call is None else await connection.fetchval(_SIGNED, call)
+    if signed is not None:
+        raise ReviewRefused(f"The call {call} was signed off on {signed:%Y-%m-%d}. Nothing about it changes.")

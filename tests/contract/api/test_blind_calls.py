@@ -1,0 +1,107 @@
+"""What reviewers of a blind call are told: the proposal, and never whose it is, before their opinion and after it."""
+
+import httpx2
+import pytest
+
+from assayer.models import Report
+from orchestrator.jobs.models import JobVerdict, Problem
+from orchestrator.settings import QueueSettings
+from orchestrator.store import PgLeases, PgReports
+from tests.contract.api.people import Person, asking, person
+from tests.contract.api.service import Service
+from tests.contract.api.test_batches import JSONL
+from tests.contract.api.test_console_tables import signed_in
+from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.test_shown_reports import IDENTIFYING, named_report
+
+ROW = {
+    "id": "HOPPER-7",
+    "title": "Rehearsal after Grace Hopper",
+    "text": "Authors: Grace Hopper, Yale University\n\n" + words(3),
+}
+PDF = ("file", ("Hopper_Grace_Yale.pdf", b"%PDF-1.4\n" + b"x" * 2000))
+
+
+async def _given_to(service: Service, ada: Person, answer: httpx2.Response) -> str:
+    """The evaluation of a batch's first row, assigned."""
+    assert answer.status_code == 202, answer.text
+    async with service.caller() as officer:
+        batch = answer.json()["id"]
+        assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        assert assigned.status_code == 200, assigned.text
+        listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    return min(listed, key=lambda one: one["row"])["id"]  # type: ignore[no-any-return]  # of JSON
+
+
+async def _finish(service: Service, made: Report) -> None:
+    lease = await service.lease()
+    leases, stored = (
+        PgLeases(service.database, QueueSettings()),
+        made.model_copy(update={"evaluation_id": f"r_{lease.job}"}),
+    )
+    assert await leases.record_run(lease, stored.evaluation_id, {})
+    await PgReports(service.database).keep(stored, [], {})
+    assert await leases.finish(lease, JobVerdict(state="done", run_id=stored.evaluation_id, cost_usd=0.25))
+
+
+@pytest.mark.parametrize("kind", ["row", "document"])
+async def test_nothing_that_a_reviewer_reads_says_whose_proposal_it_is(service: Service, kind: str) -> None:
+    ada = await person(service, "reviewer")
+    async with service.caller() as officer:
+        sent = {"files": [PDF]} if kind == "document" else {"content": as_jsonl([ROW]), "headers": JSONL}
+        one = await _given_to(service, ada, await officer.post("/v1/batches", **sent))
+    async with asking(service, ada) as reviewer, signed_in(service, ada.key) as browser:
+
+        async def told() -> str:
+            api = [await reviewer.get(path) for path in ("/v1/assignments", f"/v1/evaluations/{one}/proposal")]
+            pages = [await browser.get(path) for path in ("/console/queue", f"/console/review/{one}")]
+            return "\n".join(answer.text for answer in (*api, *pages))
+
+        before = await told()
+        assert ("Proposal 1" in before) == (kind == "document")
+        assert ("Rehearsal after" in before) == (kind == "row")
+        await _finish(service, named_report("Rehearsal after [name]"))
+        assert (await reviewer.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})).status_code == 200
+        after = await told()
+        assert "Rehearsal after" in after
+        read = "\n".join(
+            [
+                (await reviewer.get(f"/v1/evaluations/{one}/report", headers={"Accept": accept})).text
+                for accept in ("application/json", "text/html", "text/markdown")
+            ]
+        )
+        brief = await reviewer.get(f"/v1/evaluations/{one}/brief")
+    assert brief.status_code == 200
+    for word in (*IDENTIFYING, "HOPPER-7"):
+        assert word not in before + after + read, word
+    assert "Proposal 1" in read
+    async with service.caller() as officer:
+        whole = (await officer.get(f"/v1/evaluations/{one}/report")).text
+    assert "Hopper" in whole
+
+
+async def test_why_there_is_no_report_is_not_told_where_it_names_the_file(service: Service) -> None:
+    ada = await person(service, "reviewer")
+    async with service.caller() as officer:
+        one = await _given_to(service, ada, await officer.post("/v1/batches", files=[PDF]))
+    await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
+    async with asking(service, ada) as reviewer:
+        await reviewer.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
+        refused = await reviewer.get(f"/v1/evaluations/{one}/report")
+    assert refused.status_code >= 400
+    assert "Hopper" not in refused.text
+    assert "Whoever runs the call sees why." in refused.text
+
+
+async def test_an_officer_and_the_reviewer_of_a_call_with_names_read_the_title_as_it_came(service: Service) -> None:
+    ada = await person(service, "reviewer")
+    async with service.caller() as officer, asking(service, ada) as reviewer:
+        await _given_to(service, ada, await officer.post("/v1/batches", content=as_jsonl([ROW]), headers=JSONL))
+        (seen,) = (await officer.get("/v1/assignments")).json()["items"]
+        assert seen["title"] == ROW["title"]
+        async with service.caller() as named:
+            answer = await named.post("/v1/batches?blind=false", content=as_jsonl([ROW]), headers=JSONL)
+        await _given_to(service, ada, answer)
+        titles = [one["title"] for one in (await reviewer.get("/v1/assignments")).json()["items"]]
+    assert sorted("Hopper" in title for title in titles) == [False, True]
+    assert ROW["title"] in titles

@@ -1,0 +1,133 @@
+"""A call that is signed off: nothing about it changes any more, whoever asks and however quickly; erasing works."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from orchestrator.access.audit_chain import audit_faults
+from orchestrator.jobs.models import Problem
+from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.service import ACME, Service
+from tests.contract.api.test_batches import JSONL
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+from tests.contract.api.test_problems import problem
+from tests.unit.batch_bodies import as_jsonl, words
+
+Late = Callable[[httpx2.AsyncClient, str, str], Any]
+
+_BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
+
+
+async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
+    owner = owner or await person(service, "owner", "Olga Owner")
+    async with asking(service, owner) as owners:
+        signed = await owners.post(f"/v1/batches/{batch}/sign-off", json={})
+        assert signed.status_code == 200, signed.text
+        number: int = signed.json()["audit_number"]
+    return number
+
+
+_LATE: dict[str, Late] = {
+    "rows": lambda c, batch, _: c.post(
+        f"/v1/batches/{batch}/rows?first=9&open=false",
+        content=as_jsonl([{"title": "Moss", "text": words(2)}]),
+        headers=JSONL,
+    ),
+    "retry of the call": lambda c, batch, _: c.post(f"/v1/batches/{batch}/retry"),
+    "cancel of the call": lambda c, batch, _: c.delete(f"/v1/batches/{batch}"),
+    "name of the call": lambda c, batch, _: c.patch(f"/v1/batches/{batch}", json={"name": "Spring"}),
+    "retry of one": lambda c, _, one: c.post(f"/v1/evaluations/{one}/retry"),
+    "cancel of one": lambda c, _, one: c.delete(f"/v1/evaluations/{one}"),
+    "remark": lambda c, _, one: c.post(f"/v1/evaluations/{one}/remarks", json={"text": "One more."}),
+    "override": lambda c, _, one: c.post(f"/v1/evaluations/{one}/override", json={"score": 5, "reason": "a friend"}),
+}
+
+
+@pytest.mark.parametrize("act", _LATE)
+async def test_nothing_changes_a_call_that_is_signed_off(service: Service, act: str) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with asking(service, officer) as officers:
+        rows = [{"title": f"Reeds {n}", "text": words(n)} for n in (1, 2)]
+        made = await officers.post("/v1/batches?open=true", content=as_jsonl(rows), headers=JSONL)
+        batch = made.json()["id"]
+        failed, waits = [one["id"] for one in (await officers.get(f"/v1/batches/{batch}/evaluations")).json()["items"]]
+        if act.startswith("retry"):
+            failed = (await service.finish(_BROKEN)).job
+        number = await _sign_off(service, batch)
+        before = (await officers.get(f"/v1/batches/{batch}")).json()
+        assert before["open"] is False
+        refused = problem(await _LATE[act](officers, batch, failed if "retry" in act else waits), 409, "conflict")
+        assert "was signed off on" in refused.detail
+        after = (await officers.get(f"/v1/batches/{batch}")).json()
+        assert [after[key] for key in ("rows", "states", "name", "open")] == [
+            before[key] for key in ("rows", "states", "name", "open")
+        ]
+    log = await service.services.audit_log.entries(ACME)
+    assert (log[-1].act, log[-1].number) == ("signed off", number)
+    assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
+
+
+async def test_rows_that_were_taken_before_are_answered_the_same_after(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with asking(service, officer) as officers:
+        made = await officers.post(
+            "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL
+        )
+        batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
+        part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL | {"Idempotency-Key": "2"}
+        taken = await officers.post(at, content=part, headers=headers)
+        await _sign_off(service, batch)
+        again = await officers.post(at, content=part, headers=headers)
+    assert (again.status_code, again.json()) == (202, taken.json())
+
+
+async def test_no_score_is_set_after_a_sign_off_that_came_at_the_same_time(service: Service) -> None:
+    owner, officer = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    async with asking(service, owner) as owners, asking(service, officer) as officers:
+        for n in range(6):
+            batch, (first,) = await call_of(service, f"# One {n}")
+            sets = (
+                officers.post(f"/v1/evaluations/{first}/override", json={"score": 5, "reason": f"a friend {i}"})
+                for i in range(8)
+            )
+            signed, *_ = await asyncio.gather(owners.post(f"/v1/batches/{batch}/sign-off", json={}), *sets)
+            number = signed.json()["audit_number"]
+            late = await service.services.audit_log.entries(ACME, after=number)
+            assert [entry.act for entry in late if entry.about == first] == []
+
+
+async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    batch, (first, second) = await call_of(service, "# One", "# Two")
+    await _sign_off(service, batch, owner)
+    async with asking(service, owner) as owners:
+        gone = await owners.post("/v1/erasures", json={"source": "0.txt"})
+        assert [one["id"] for one in gone.json()["jobs"]] == [first]
+        problem(await owners.get(f"/v1/evaluations/{first}"), 404, "not-found")
+        assert (await owners.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
+        problem(await owners.get(f"/v1/evaluations/{second}"), 404, "not-found")
+    log = await service.services.audit_log.entries(ACME)
+    assert [entry.act for entry in log[-2:]] == ["erased", "erased"]
+    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+
+
+async def test_pages_of_a_signed_off_call_offer_nothing_that_would_be_refused(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    await service.finish(_BROKEN)
+    call, one = f"/console/calls/{batch}", f"/console/proposals/{first}"
+    acts = ((f"{call}/cancel", call), (f"{call}/retry", call), (f"{one}/remarks", one))
+    async with signed_in(service, officer.key) as browser:
+        shown = "".join([(await browser.get(page)).text for page in (call, one)])
+        assert all(act in shown for act, _ in acts)
+        token = await token_of(browser, one)
+        await _sign_off(service, batch)
+        shown = "".join([(await browser.get(page)).text for page in (call, one)])
+        assert not any(act in shown for act, _ in acts)
+        for act, _ in acts:
+            body = {"csrf_token": token, "text": "One more."}
+            assert (await browser.post(act, data=body, headers={"Origin": "http://api"})).status_code == 409
