@@ -10,6 +10,7 @@ from orchestrator.store.assignments import hold_call_open
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgOpinions"]
 
@@ -109,7 +110,7 @@ class PgOpinions:
         evaluation: JobId | None = None,
         member: MemberId | None = None,
     ) -> list[Opinion]:
-        return [Opinion(**dict(row)) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+        return [from_row(Opinion, row) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
 
     async def judge(
         self,
@@ -153,7 +154,7 @@ class PgOpinions:
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
     ) -> list[PointJudgement]:
         rows = await self._database.fetch(_JUDGEMENTS, tenant, evaluation, member)
-        return [PointJudgement(**dict(row)) for row in rows]
+        return [from_row(PointJudgement, row) for row in rows]
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
