@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import LOOKS, look_over
+from tests.contract.api.browsing import LOOKS, look_over, sideways
 from tests.contract.api.people import Person, asking, person
 from tests.contract.api.service import Service, served
 from tests.contract.api.test_console_fields import call_of_two_fields
@@ -31,6 +31,10 @@ NO_PAGES = {
 }
 
 
+WIDE = {"Comparison"}
+"""Tables that may scroll sideways: side by side is what they are for."""
+
+
 class Place(NamedTuple):
     route: str
     path: str
@@ -46,6 +50,8 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
     async with asking(service, owner) as asks:
         ranking = (await asks.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
         await finish(service)
+        changed = await asks.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
+        assert changed.status_code == 200, changed.text
         assigned = await asks.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
         assert assigned.status_code < 300, assigned.text
         listed = (await asks.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
@@ -130,3 +136,4 @@ async def _look(page: Page, place: Place) -> None:
         await page.set_viewport_size({"width": look.width, "height": 800})
         await page.emulate_media(color_scheme="dark" if look.scheme == "dark" else "light")
         await look_over(page, f"page-{place.name}", look)
+        assert {*await sideways(page, look)} <= WIDE, place

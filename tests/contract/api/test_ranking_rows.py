@@ -9,12 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from assayer.models.ranking import Comparison, Ranking
+from assayer_client import AsyncClient
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.call_tables import TableView
 from orchestrator.store.pair_verdicts import PgPairVerdicts
 from orchestrator.store.rankings import PgRankings
-from tests.contract.api.service import OTHER, Service
+from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
 from tests.contract.api.test_console_tables import signed_in
 from tests.contract.api.test_problems import problem
@@ -118,6 +119,9 @@ async def test_rankings_of_a_call_are_all_of_its_proposals_whoever_started_them(
         problem(await owner.get("/v1/rankings", params={"batch": "bt_none"}), 404, "not-found")
     assert [one["id"] for one in listed] == [waiting, by_texts, by_batch]
     assert [one["id"] for one in (*first["items"], *rest["items"])] == [waiting, by_texts, by_batch]
+    async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
+        found = await client.rankings(batch=call)
+        assert [one.id for one in found.items] == [waiting, by_texts, by_batch]
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/calls/{call}/rankings")).text
         assert all(one in page for one in (waiting, by_texts, by_batch))
