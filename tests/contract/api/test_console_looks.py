@@ -31,8 +31,8 @@ NO_PAGES = {
 }
 
 
-WIDE = {"Comparison", "Who reviews", "What would go"}
-"""Tables that still scroll sideways on a phone: side by side is what the first is for."""
+WIDE = {"Comparison"}
+"""Tables that may scroll sideways on a phone: side by side is what they are for."""
 
 
 class Place(NamedTuple):
