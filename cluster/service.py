@@ -67,6 +67,7 @@ from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.rankings import PgRankings
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -120,6 +121,7 @@ def api_services(
         remarks=PgRemarks(database, audit_log),
         call_details=PgCallDetails(database, audit_log),
         pair_verdicts=PgPairVerdicts(database),
+        rankings=PgRankings(database),
         sessions=PgSessions(database, settings.access),
         sign_in_attempts=PgSignInAttempts(database, settings.access),
         identity_providers=_identity_providers(settings, clock),

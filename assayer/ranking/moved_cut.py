@@ -1,30 +1,37 @@
 """A ranking cut anew: who is clearly in, needs a human decision, is clearly out, and what the cut would lose."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from assayer.models import Frozen
-from assayer.models.ranking import Band, RankedIdea, Ranking
+from assayer.models.ranking import Band, Ranking
 
-__all__ = ["CutIdea", "MovedCut", "at_cut"]
+__all__ = ["MovedCut", "StrengthIntervals", "at_cut", "strengths_of"]
 
 _DRAWS = 400
 _SEED = 0
 
 
-class CutIdea(Frozen):
-    idea: RankedIdea
-    chance_in: float
-    """Of being truly among the best `cut`, if the model of the judge holds."""
-    band: Band
+class StrengthIntervals(NamedTuple):
+    """What a cut is computed from: the ideas of a ranking in columns, best first."""
+
+    strengths: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    chances: Sequence[float | None]
+    """Of being among the best `cut`, as the ranking states them."""
+    cut: int | None
+    confidence: float
 
 
-class MovedCut(Frozen):
+class MovedCut(NamedTuple):
     cut: int
-    ideas: tuple[CutIdea, ...]
-    """Best first."""
+    chances: NDArray[np.float64]
+    """Of each to be truly among the best `cut`, if the model of the judge holds; best first."""
+    bands: tuple[Band, ...]
     approximate: bool
     """Whether chances were drawn from each idea's own interval, as if they were independent, and not from all of the
     comparisons together."""
@@ -32,40 +39,49 @@ class MovedCut(Frozen):
     @property
     def lost_by_order(self) -> float:
         """How many of the truly best `cut` are expected beyond it, where the first `cut` are taken as they stand."""
-        return sum(one.chance_in for one in self.ideas[self.cut :])
+        return float(self.chances[self.cut :].sum())
 
     @property
     def lost_by_bands(self) -> float:
         """The same, where people read everything between the certain ones and miss nothing in it."""
-        return sum(one.chance_in for one in self.ideas if one.band == "out")
+        return float(self.chances[self.of_band("out")].sum())
 
-    def of_band(self, band: Band) -> tuple[CutIdea, ...]:
-        return tuple(one for one in self.ideas if one.band == band)
+    def of_band(self, band: Band) -> list[int]:
+        """Places of its ideas, from 0."""
+        return [place for place, one in enumerate(self.bands) if one == band]
 
 
-def at_cut(ranking: Ranking, cut: int) -> MovedCut:
-    """Takes under a second for 10,000 ideas. At the ranking's own cut the chances are those that it states."""
-    stated = [idea.chance_in for idea in ranking.ideas if idea.chance_in is not None]
-    approximate = cut != ranking.cut or len(stated) < len(ranking.ideas)
-    chances = _drawn(ranking.ideas, cut, ranking.confidence) if approximate else stated
-    ideas = tuple(
-        CutIdea(idea=idea, chance_in=chance, band=_band(chance, ranking.confidence))
-        for idea, chance in zip(ranking.ideas, chances, strict=True)
+def strengths_of(ranking: Ranking) -> StrengthIntervals:
+    ideas = ranking.ideas
+    return StrengthIntervals(
+        [one.strength for one in ideas],
+        [one.strengths.low for one in ideas],
+        [one.strengths.high for one in ideas],
+        [one.chance_in for one in ideas],
+        ranking.cut,
+        ranking.confidence,
     )
-    return MovedCut(cut=cut, ideas=ideas, approximate=approximate)
 
 
-def _drawn(ideas: Sequence[RankedIdea], cut: int, confidence: float) -> list[float]:
+def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
+    """Takes under a second for 10,000 ideas. At the ranking's own cut the chances are those that it states."""
+    stated = [one for one in ranked.chances if one is not None]
+    approximate = cut != ranked.cut or len(stated) < len(ranked.chances)
+    chances = _drawn(ranked, cut) if approximate else np.array(stated, dtype=np.float64)
+    return MovedCut(cut, chances, tuple(_band(one, ranked.confidence) for one in chances.tolist()), approximate)
+
+
+def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
     """Strengths are normal, as wide as their intervals say."""
-    mean = np.array([idea.strength for idea in ideas])
-    width = np.array([idea.strengths.high - idea.strengths.low for idea in ideas])
-    spread = width / (2 * ndtri((1 + confidence) / 2))
+    mean = np.array(ranked.strengths)
+    spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))
     random = np.random.default_rng(_SEED)
-    among = np.zeros(len(ideas))
+    among = np.zeros(len(mean))
     for _ in range(_DRAWS):
-        drawn = mean + spread * random.standard_normal(len(ideas))
-        among[np.argpartition(-drawn, min(cut, len(ideas)) - 1)[:cut]] += 1
-    return [float(one) for one in among / _DRAWS]
+        drawn = mean + spread * random.standard_normal(len(mean))
+        among[np.argpartition(-drawn, min(cut, len(mean)) - 1)[:cut]] += 1
+    chances: NDArray[np.float64] = among / _DRAWS
+    return chances
 
 
 def _band(chance: float, confidence: float) -> Band:

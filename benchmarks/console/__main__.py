@@ -17,6 +17,7 @@ from assayer.models import Idea
 from assayer.models.idea import IdeaId
 from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import served
+from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
 from benchmarks.throughput.machine import machine
 from cluster.postgres import EmbeddedPostgres
@@ -40,6 +41,7 @@ _VIEWS = {
     "search in texts": TableView(q="rehearse overwritten"),
     "search of one title": TableView(q="Proposal 4711"),
     "filtered": TableView(outcome=("unscored",), fit=("poor",)),
+    "sorted by rank": TableView(sort="rank", ranking=RANKING),
 }
 _DONE = """
     UPDATE jobs SET state = 'done', started_at = created_at, finished_at = now(), run_id = 'run_' || id,
@@ -51,15 +53,6 @@ _ENDED = """
         started_at = created_at + "row" * interval '2 seconds' - random() * interval '80 seconds',
         cost_usd = cost_usd * CASE WHEN "row" % 50 = 0 THEN 10 ELSE 1 END
     WHERE tenant = $1
-"""
-_RANKED = """
-    INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, result, created_at, started_at, finished_at)
-    SELECT 'rk_bench', $1, 'ranking', 1, 'done', 'large: all', '{}', jsonb_build_object('ranking', jsonb_build_object(
-        'cut', 500, 'ideas', jsonb_agg(jsonb_build_object('id', id, 'rank', "row", 'ranks', jsonb_build_object(
-            'low', greatest(1, "row" - 200), 'high', "row" + 200), 'band',
-            CASE WHEN "row" < 400 THEN 'in' WHEN "row" < 700 THEN 'human' ELSE 'out' END, 'chance_in', 0.5,
-            'title', subject, 'strength', 0.0, 'comparisons', 6)))), now(), now(), now()
-    FROM jobs WHERE tenant = $1 AND kind = 'evaluation'
 """
 # Two of twenty reviewers for each, whose scores lie near each other.
 _REVIEWERS = """
@@ -82,11 +75,11 @@ _OPINIONS = """
 """
 _REPORTS = """
     INSERT INTO evaluations (id, idea_id, method, request, report, cited)
-    SELECT run_id, id, 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
+    SELECT run_id, request #>> '{idea,id}', 'scholareval', '{}', '{}', '{}' FROM jobs WHERE tenant = $1
 """
 _FIGURES = """
     INSERT INTO report_figures (run, idea, score, certainty, fit, complete, shares, figures, words)
-    SELECT run_id, id, CASE WHEN "row" % 3 > 0 THEN random() END, "row" % 3,
+    SELECT run_id, request #>> '{idea,id}', CASE WHEN "row" % 3 > 0 THEN random() END, "row" % 3,
            (ARRAY['poor', 'partial', 'good'])["row" % 3 + 1], "row" % 3 > 0,
            jsonb_build_object('soundness', random()),
            $2::jsonb || jsonb_build_object('words', (
@@ -98,7 +91,8 @@ _FIGURES = """
 
 
 _READABLE = """
-    UPDATE evaluations SET report = $2::jsonb FROM jobs WHERE run_id = evaluations.id AND tenant = $1 AND "row" <= 100
+    UPDATE evaluations SET report = jsonb_set($2::jsonb, '{idea,id}', to_jsonb(idea_id)) FROM jobs
+    WHERE run_id = evaluations.id AND tenant = $1 AND "row" <= 100
 """
 _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 
@@ -150,20 +144,24 @@ async def _fill(database: Database, rows: int) -> None:
     await database.execute(_ENDED, _TENANT)
     await database.execute(_REPORTS, _TENANT)
     await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)
-    await database.execute(_RANKED, _TENANT)
+    await add_ranking(database, _TENANT, [_idea(row) for row in range(1, rows + 1)], max(1, rows // 10))
     await database.execute(_REVIEWERS, _TENANT)
     await database.execute(_ASSIGNED, _TENANT)
     await database.execute(_OPINIONS)
     await database.execute("ANALYZE")
 
 
-def _job(row: int) -> NewJob:
+def _idea(row: int) -> Idea:
     title = f"Proposal {row}"
-    idea = Idea(
+    return Idea(
         id=IdeaId(f"idea_{row}"), title=title, text=f"{title}. {_TEXT}", sections=(), source=f"A-2026-{row:05}.pdf"
     )
+
+
+def _job(row: int) -> NewJob:
+    idea = _idea(row)
     request = EvaluationRequest(idea=idea, source=idea.source, method="scholareval")
-    return NewJob(id=JobId(f"ev_{row}"), request=request, subject=title, priority="batch", row=row)
+    return NewJob(id=JobId(f"ev_{row}"), request=request, subject=idea.title, priority="batch", row=row)
 
 
 async def _time(tables: PgCallTables) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Page, async_playwright
 
+from benchmarks.console.large_ranking import RANKING
+
 __all__ = ["time_pages"]
 
 _TIMING = """
@@ -53,7 +55,13 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await _opened(page, "last page of the table", f"{here}?page=100", times)
         await _opened(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
         await _opened(page, "open the plots", f"{here}/plots", times)
-        await _opened(page, "plots with a ranking", f"{here}/plots?ranking=rk_bench", times)
+        await _opened(page, "plots with a ranking", f"{here}/plots?ranking={RANKING}", times)
+        await _opened(page, "table by rank", f"{here}?ranking={RANKING}&sort=rank", times)
+        await _opened(page, "table of one band", f"{here}?ranking={RANKING}&sort=rank&band=human", times)
+        await _opened(page, "the ranking", f"{here}/rankings/{RANKING}", times)
+        await _opened(page, "the ranking cut elsewhere", f"{here}/rankings/{RANKING}?cut=700", times)
+        await _opened(page, "rankings of the call", f"{here}/rankings", times)
+        await _opened(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
         await _opened(page, "who reviews what", f"{here}/assignments", times)
         await _opened(page, "what reviewers think", f"{here}/panel", times)
         await _acted(page, "sort by score", here, sort, times)

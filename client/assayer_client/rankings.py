@@ -295,9 +295,10 @@ def ranking(job: str) -> ApiCall[RankingResource]:
     return ApiCall("GET", path("rankings", job), reads(RankingResource))
 
 
-def rankings(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[RankingResource]]:
-    """One's own, the newest first."""
-    return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query={"after": after, "limit": limit})
+def rankings(*, batch: str | None = None, after: str | None = None, limit: int = 50) -> ApiCall[Page[RankingResource]]:
+    """One's own, the newest first; of one `batch` those that hold two of its ideas or more, whoever started them."""
+    query = {"batch": batch, "after": after, "limit": limit}
+    return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query=query)
 
 
 def ranking_report(job: str) -> ApiCall[Ranking]:

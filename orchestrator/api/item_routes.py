@@ -118,7 +118,7 @@ class ItemRoutes(Generic[Ended, P]):
     async def shown(self, services: Services, job: Job) -> dict[str, Any]:
         """Of a resource, all that a job of many items has."""
         stored = self.stored(services)
-        result = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
+        result = await services.jobs.result(job.tenant, job.id, ItemsResult) if job.state == "done" else None
         return {
             **job_fields(job),
             "asked": await stored.asked(job.id),

@@ -48,6 +48,7 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.rankings import PgRankings
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -105,6 +106,7 @@ class Services:
     remarks: PgRemarks
     call_details: PgCallDetails
     pair_verdicts: PgPairVerdicts
+    rankings: PgRankings
     usage: PgUsage
     tables: PgCallTables
     series: PgCallSeries

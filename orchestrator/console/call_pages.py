@@ -32,7 +32,6 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
 CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
 _CALLS = 20
-_RANKINGS = 20
 _YEAR = "public, max-age=31536000, immutable"
 
 
@@ -110,7 +109,7 @@ async def table(
         complete=complete,
         columns=_COLUMNS | {f"part:{name}": title for name, title in parts.items()},
         views=await services.tables.views(who.tenant),
-        rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
+        rankings=await services.rankings.of_call(who.tenant, call.id, state="done"),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -173,7 +172,7 @@ async def plots(
         curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
-        rankings=await services.jobs.list(who.tenant, kind="ranking", state="done", limit=_RANKINGS),
+        rankings=await services.rankings.of_call(who.tenant, call.id, state="done"),
     )
 
 
@@ -229,7 +228,7 @@ async def save_view(
     given: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         given.setdefault(key, []).append(value)
-    many = {"outcome", "fit", "hide"}
+    many = {"outcome", "fit", "hide", "band"}
     try:
         TableView.model_validate({key: values if key in many else values[-1] for key, values in given.items()})
     except ValidationError:

@@ -59,6 +59,7 @@ async def proposal(
         judgements=judgements,
         override=await services.decisions.override_of(who.tenant, job.id) if sees else None,
         sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
+        ranks=await services.rankings.of_proposal(who.tenant, job.id),
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
     )
 

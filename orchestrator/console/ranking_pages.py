@@ -9,10 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Absent, Frozen
-from assayer.models.ranking import Ranking
-from assayer.ranking.moved_cut import at_cut
 from assayer.ranking.options import RankingOptions
-from assayer.reports.wording import BANDS
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
@@ -20,9 +17,9 @@ from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.routes.rankings import RankingBody, ranking_request
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
+from orchestrator.console.shortlist import shortlist
 from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import Limits
-from orchestrator.jobs.results import RankingResult
 from orchestrator.jobs.submissions import BatchStatus, NewJob
 
 __all__ = ["router"]
@@ -31,7 +28,6 @@ router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], includ
 
 CallReader = Annotated[SignedIn, Depends(allowed_to("see calls"))]
 CallRunner = Annotated[SignedIn, Depends(allowed_to("run calls"))]
-_RANKINGS = 50
 _LEAST_PRICED = 10
 """Comparisons from which a price is concluded."""
 
@@ -80,7 +76,7 @@ async def rankings(
         request,
         who,
         call=call,
-        listed=await _of_call(services, who.tenant, call),
+        listed=await services.rankings.of_call(who.tenant, call.id),
         choice=choice,
         estimate=expected,
         fault=fault,
@@ -116,23 +112,22 @@ async def ranking(
     """Under way, or at a cut."""
     call = await _call(services, who.tenant, id)
     job = await find_job(services, who.tenant, ranking, "ranking")
-    found = await _result(services, job)
-    moved, rows = None, {}
-    if found is not None:
-        chosen = min(cut or found.cut or max(1, len(found.ideas) // 4), len(found.ideas) - 1)
-        moved = await asyncio.to_thread(at_cut, found, chosen)
-        table = await services.tables.all(who.tenant, call.id, ranking)
-        rows = {row.rank.rank: row for row in table if row.rank is not None}
+    summary = await services.rankings.summary(who.tenant, job.id)
+    standings = await services.rankings.standings(who.tenant, call.id, job.id)
+    shown = None
+    if summary is not None and standings is not None:
+        shown = await asyncio.to_thread(shortlist, standings, summary, cut)
+    unranked, not_ranked = await services.rankings.unranked(who.tenant, call.id, job.id) if shown else ((), 0)
     return page_response(
         "ranking.html",
         request,
         who,
         call=call,
         job=job,
-        ranking=found,
-        moved=moved,
-        bands=BANDS,
-        rows=rows,
+        summary=summary,
+        shown=shown,
+        unranked=unranked,
+        not_ranked=not_ranked,
         told=await _told(services, job),
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
     )
@@ -191,27 +186,13 @@ async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, cho
 async def _price(services: Services, tenant: TenantId, comparisons: int) -> float | Absent:
     """By what the tenant's latest ranking took for each comparison that it asked."""
     for job in await services.jobs.list(tenant, kind="ranking", state="done", limit=5):
-        earlier = await _result(services, job)
+        earlier = await services.rankings.summary(tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
         asked = earlier.judge.comparisons - earlier.judge.handed_in
         if asked >= _LEAST_PRICED:
             return comparisons * earlier.cost_usd / asked
     return Absent(reason="None of your last rankings tells what a comparison costs.")
-
-
-async def _of_call(services: Services, tenant: TenantId, call: BatchStatus) -> list[Job]:
-    """The newest rankings that were started for this call, here or by its name."""
-    start = f"{call.name or call.id}: "
-    found = await services.jobs.list(tenant, kind="ranking", limit=_RANKINGS)
-    return [job for job in found if job.subject.startswith(start)]
-
-
-async def _result(services: Services, job: Job) -> Ranking | None:
-    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
-    if stored is None:
-        return None
-    return (await asyncio.to_thread(RankingResult.model_validate, stored)).ranking
 
 
 async def _told(services: Services, job: Job) -> tuple[int, int] | None:

@@ -21,6 +21,7 @@ from orchestrator.settings import ApiKeySettings
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgKeys"]
 
@@ -161,4 +162,4 @@ def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
 
 
 def _key(row: asyncpg.Record) -> ApiKey:
-    return ApiKey(**dict(row) | {"scopes": frozenset(row["scopes"])})
+    return from_row(ApiKey, row, scopes=frozenset(row["scopes"]))

@@ -15,6 +15,7 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgAssignments", "ProposalText"]
 
@@ -131,12 +132,12 @@ class PgAssignments:
         self, tenant: TenantId, *, member: MemberId | None, batch: BatchId | None, limit: int = 10_000
     ) -> list[Assignment]:
         """Of one person or all, in one call or all; first what waits for an opinion. For whoever runs calls."""
-        return [Assignment(**dict(row)) for row in await self._database.fetch(_QUEUE, tenant, member, batch, limit)]
+        return [from_row(Assignment, row) for row in await self._database.fetch(_QUEUE, tenant, member, batch, limit)]
 
     async def standing(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> Standing | None:
         """None: it is not assigned to them."""
         row = await self._database.fetch_one(_STANDING, tenant, evaluation, member)
-        return None if row is None else Standing(**dict(row))
+        return None if row is None else from_row(Standing, row)
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
         rows = await self._database.fetch(_PROPOSALS, tenant, batch)
@@ -151,7 +152,7 @@ class PgAssignments:
     ) -> list[ConflictOfInterest]:
         """Cleared ones included."""
         rows = await self._database.fetch(_CONFLICTS, tenant, batch, member)
-        return [ConflictOfInterest(**dict(row)) for row in rows]
+        return [from_row(ConflictOfInterest, row) for row in rows]
 
     async def keep_found(self, found: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
         """Evaluation, person, whether by name or affiliation, words of the proposal."""
@@ -178,7 +179,7 @@ class PgAssignments:
                 await self._log.append(
                     connection, tenant, actor, "conflict declared", evaluation, now, member=member, reason=reason
                 )
-                return ConflictOfInterest(**dict(row))
+                return from_row(ConflictOfInterest, row)
 
         return await self._database.run(work)
 
@@ -196,7 +197,7 @@ class PgAssignments:
                 await self._log.append(
                     connection, tenant, actor, "conflict cleared", evaluation, now, member=member, reason=reason
                 )
-                return ConflictOfInterest(**dict(row))
+                return from_row(ConflictOfInterest, row)
 
         return await self._database.run(work)
 

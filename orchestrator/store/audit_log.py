@@ -20,6 +20,7 @@ from orchestrator.access.audit_chain import (
 )
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgAuditLog"]
 
@@ -189,7 +190,7 @@ class PgAuditLog:
 
     async def tip(self, tenant: TenantId) -> AuditTip:
         row = await self._database.fetch_one("SELECT number, hash FROM audit_tips WHERE tenant = $1", tenant)
-        return AuditTip(tenant=tenant, **(dict(row) if row else {"number": 0, "hash": FIRST}))
+        return from_row(AuditTip, row, tenant=tenant) if row else AuditTip(tenant=tenant, number=0, hash=FIRST)
 
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
         """In order, from the number after `after` on."""
@@ -217,4 +218,4 @@ class PgAuditLog:
 
 def _entry(row: asyncpg.Record) -> AuditEntry:
     content = row["content"]
-    return AuditEntry(**dict(row) | {"content": None if content is None else json.loads(content)})
+    return from_row(AuditEntry, row, content=None if content is None else json.loads(content))

@@ -3,11 +3,12 @@
 import zlib
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from assayer.errors import StorageError
 from assayer.models import Frozen, Message
 from orchestrator.store.database import Database
+from orchestrator.store.json_columns import from_json_column_as
 
 __all__ = ["CallContents", "PgCallContents", "packed_messages"]
 
@@ -36,8 +37,10 @@ class PgCallContents:
         row = await self._database.fetch_one(_FIND, key)
         if row is None:
             return None
+        what = f"The messages of answer {key}"
         try:
-            messages = _MESSAGES.validate_json(zlib.decompress(row["messages"])) if row["messages"] else ()
-        except (zlib.error, ValidationError) as error:
-            raise StorageError(f"The messages of answer {key} cannot be read: {type(error).__name__}.") from error
+            packed = row["messages"]
+            messages = from_json_column_as(_MESSAGES, zlib.decompress(packed), what) if packed else ()
+        except zlib.error as error:
+            raise StorageError(f"{what} cannot be read: {type(error).__name__}.") from error
         return CallContents(messages=messages, answer=row["value"])

@@ -14,6 +14,7 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import PRIORITIES_BY_NUMBER
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["CallRules", "PgCallDetails"]
 
@@ -74,4 +75,4 @@ class PgCallDetails:
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """None for a call without proposals. Reads one of them."""
         row = await self._database.fetch_one(_RULES, tenant, batch)
-        return None if row is None else CallRules(**dict(row) | {"priority": PRIORITIES_BY_NUMBER[row["priority"]]})
+        return None if row is None else from_row(CallRules, row, priority=PRIORITIES_BY_NUMBER[row["priority"]])

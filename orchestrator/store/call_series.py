@@ -30,18 +30,14 @@ _WORDS = f"""{PROPOSALS}
            coalesce(jsonb_agg(coalesce(nullif(figures -> 'words', 'null'), '[]')), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """  # noqa: S608 - put together from constants
-_RANKS = f"""{PROPOSALS}, ranks AS MATERIALIZED (
-        SELECT id, subject, ranked FROM proposals WHERE ranked IS NOT NULL
-    ), ordered AS (
-        SELECT id, subject, (ranked -> 'rank')::integer AS rank, (ranked #> '{{ranks,low}}')::float8 AS low,
-               (ranked #> '{{ranks,high}}')::float8 AS high, ranked ->> 'band' AS band
-        FROM ranks ORDER BY 3
+_RANKS = f"""{PROPOSALS}, ordered AS (
+        SELECT id, subject, rank, low, high, band FROM proposals WHERE rank IS NOT NULL ORDER BY rank, "row", id
     )
     SELECT coalesce(array_agg(rank), '{{}}') AS ranks, coalesce(array_agg(low), '{{}}') AS lows,
            coalesce(array_agg(high), '{{}}') AS highs, coalesce(array_agg(band), '{{}}') AS bands,
            coalesce((array_agg(id))[:{_NAMED}], '{{}}') AS ids,
            coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
-           (SELECT (made ->> 'cut')::integer FROM ranking) AS cut
+           (SELECT cut FROM ranking) AS cut
     FROM ordered
 """  # noqa: S608 - put together from constants
 

@@ -1,7 +1,6 @@
 """The proposals of a call as a table: searched, filtered, sorted and cut into pages by the database."""
 
 import datetime as dt
-import json
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -14,6 +13,7 @@ from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import from_json_column, storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = [
     "OUTCOMES",
@@ -41,31 +41,30 @@ _ORDERS = {
     "outcome": "array_position($6::text[], outcome)",
     "cost": "cost_usd",
     "seconds": "seconds",
-    "rank": "(ranked -> 'rank')::integer",
+    "rank": "rank",
 }
 _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
-# A ranking is one object, looked up by idea: joined, it makes the planner, who takes it for short, loop over all pairs.
 PROPOSALS = """
     WITH ranking AS MATERIALIZED (
-        SELECT result -> 'ranking' AS made FROM jobs WHERE tenant = $1 AND id = $3 AND kind = 'ranking'
-    ), ranked AS MATERIALIZED (
-        SELECT jsonb_object_agg(one ->> 'id', one) AS by_idea FROM ranking, jsonb_array_elements(made -> 'ideas') AS one
+        SELECT rankings.job, cut FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $3
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
-               (SELECT by_idea FROM ranked) -> idea AS ranked,
+               rank, low, high, band, chance_in,
                CASE WHEN state = 'done' AND complete THEN 'full' WHEN state = 'done' AND score IS NOT NULL THEN 'part'
                     WHEN state = 'done' THEN 'unscored' WHEN state = 'dead' THEN 'failed' ELSE state END AS outcome
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'done'
+        LEFT JOIN ranked_ideas
+            ON ranked_ideas.job = (SELECT job FROM ranking) AND ranked_ideas.idea = report_figures.idea
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
 """Of a tenant ($1), a batch ($2) and, for their ranks, a ranking ($3), which may be empty."""
 # Sorted without what is wide: figures and problems are read for the rows of the page alone.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
-    SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, ranked, run,
-           count(*) OVER () AS matching,
+    SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
+           rank, low, high, band, chance_in, count(*) OVER () AS matching,
            row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
     FROM proposals
     WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
@@ -76,6 +75,7 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
       AND ($11::float8 IS NULL OR score >= $11 / 100)
       AND ($12::float8 IS NULL OR score < $12 / 100 OR ($12 = 100 AND score = 1))
       AND ($15::text[] IS NULL OR run = ANY($15))
+      AND (cardinality($16::text[]) = 0 OR coalesce(band, CASE WHEN rank IS NULL THEN 'unranked' END) = ANY($16))
       AND ($13::timestamptz IS NULL OR finished_at >= $13) AND ($14::timestamptz IS NULL OR finished_at < $14)
     ORDER BY place LIMIT {PAGE} OFFSET $10
 )
@@ -112,6 +112,8 @@ class TableView(Frozen):
     hide: tuple[str, ...] = Field(default=(), max_length=40)
     """Columns that are not shown."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
+    band: tuple[Band | Literal["unranked"], ...] = Field(default=(), max_length=4)
+    """Only those that the ranking puts there at its own cut, or does not hold."""
 
 
 class ProposalRank(Frozen):
@@ -173,6 +175,7 @@ class PgCallTables:
             view.ended_from,
             view.ended_to,
             of_field,
+            list(view.band) if view.ranking else [],
         )
         return CallTablePage(rows=tuple(map(_row, found)), matching=found[0]["matching"] if found else 0)
 
@@ -205,15 +208,8 @@ class PgCallTables:
 def _row(row: asyncpg.Record) -> TableRow:
     what = f"job {row['id']}"
     rank = None
-    if row["ranked"] is not None:
-        ranked = json.loads(row["ranked"])
-        rank = ProposalRank(
-            rank=ranked["rank"],
-            low=ranked["ranks"]["low"],
-            high=ranked["ranks"]["high"],
-            band=ranked.get("band"),
-            chance_in=ranked.get("chance_in"),
-        )
+    if row["rank"] is not None:
+        rank = from_row(ProposalRank, row)
     return TableRow(
         id=row["id"],
         row=row["row"],

@@ -9,6 +9,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgDecisions"]
 
@@ -67,16 +68,16 @@ class PgDecisions:
                 await self._log.append(
                     connection, tenant, actor, "score overridden", evaluation, now, score=score, reason=stored
                 )
-                return ScoreOverride(**dict(row))
+                return from_row(ScoreOverride, row)
 
         return await self._database.run(work)
 
     async def overrides(self, tenant: TenantId, batch: BatchId) -> list[ScoreOverride]:
-        return [ScoreOverride(**dict(row)) for row in await self._database.fetch(_OVERRIDES, tenant, batch)]
+        return [from_row(ScoreOverride, row) for row in await self._database.fetch(_OVERRIDES, tenant, batch)]
 
     async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
         row = await self._database.fetch_one(_OVERRIDE_OF, tenant, evaluation)
-        return None if row is None else ScoreOverride(**dict(row))
+        return None if row is None else from_row(ScoreOverride, row)
 
     async def sign_off(
         self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
@@ -105,10 +106,10 @@ class PgDecisions:
                 row = await connection.fetchrow(
                     _SIGN, batch, actor.id, name, stored, missing, now, tip.number, tip.hash
                 )
-                return None if row is None else SignOff(**dict(row))
+                return None if row is None else from_row(SignOff, row)
 
         return await self._database.run(work)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         row = await self._database.fetch_one(_SIGNED, tenant, batch)
-        return None if row is None else SignOff(**dict(row))
+        return None if row is None else from_row(SignOff, row)

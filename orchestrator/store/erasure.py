@@ -14,6 +14,7 @@ from orchestrator.store.documents import PgDocuments
 from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
 from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.retention import delete_jobs
+from orchestrator.store.rows import from_row
 
 __all__ = ["JobToErase", "PgErasures"]
 
@@ -128,7 +129,7 @@ class PgErasures:
         """Evaluations whose sender called them so, or of the batch, and whatever else holds their ideas. The oldest
         first."""
         rows = await self._database.fetch(_FOUND, tenant, _stored(source), batch)
-        return [JobToErase(**dict(row)) for row in rows]
+        return [from_row(JobToErase, row) for row in rows]
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
         """Rows of batches that held no usable idea and are named so."""

@@ -5,6 +5,7 @@ import datetime as dt
 from orchestrator.jobs.estimates import Pace, TakenByEvaluation
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgEvaluationCosts"]
 
@@ -49,7 +50,7 @@ class PgEvaluationCosts:
     async def taken(self, tenant: TenantId, method: str) -> list[TakenByEvaluation]:
         """By the tenant's latest 200 evaluations of the last 30 days that gave a report."""
         rows = await self._database.fetch(_TAKEN, tenant, method, _LOOKED_BACK, _MOST)
-        return [TakenByEvaluation(**dict(row)) for row in rows]
+        return [from_row(TakenByEvaluation, row) for row in rows]
 
     async def pace(self, tenant: TenantId, method: str) -> Pace:
         row = await self._database.fetch_one(_PACE, tenant, method, _LOOKED_BACK)

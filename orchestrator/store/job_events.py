@@ -9,6 +9,7 @@ from orchestrator.store import notifications
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import from_json_text, mapping_to_json_column
 from orchestrator.store.notifications import notify
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgEvents"]
 
@@ -61,8 +62,8 @@ class PgEvents:
     async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
         """Those with greater numbers, in order."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
-        return [JobEvent(**dict(row) | {"data": from_json_text(row["data"])}) for row in rows]
+        return [from_row(JobEvent, row, data=from_json_text(row["data"])) for row in rows]
 
     async def latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
         row = await self._database.fetch_one(_LATEST, job, kind)
-        return None if row is None else JobEvent(**dict(row) | {"data": from_json_text(row["data"])})
+        return None if row is None else from_row(JobEvent, row, data=from_json_text(row["data"]))

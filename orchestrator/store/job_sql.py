@@ -8,11 +8,10 @@ forgets its document. Deliveries to webhooks are added by a trigger (v0005), for
 from collections.abc import Mapping
 
 import asyncpg
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from assayer.errors import StorageError
 from orchestrator.jobs.models import Job, JobRequest, Priority, Problem
-from orchestrator.store.json_columns import from_json_column
+from orchestrator.store.json_columns import from_json_column, from_json_column_as
 
 __all__ = [
     "CHARGE",
@@ -92,13 +91,7 @@ def job_of_row(row: asyncpg.Record) -> Job:
 
 def request_of_row(row: asyncpg.Record) -> JobRequest:
     """Raises StorageError when this version of the program cannot read it."""
-    try:
-        return _JOB_REQUEST.validate_json(row["request"])
-    except ValidationError as error:
-        raise StorageError(
-            f"The request of job {row['id']} in the database cannot be read: {error.errors(include_input=False)[0]}.",
-            "Was it written by another version of assayer?",
-        ) from error
+    return from_json_column_as(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
 
 
 def finish_statement(changes: str, condition: str) -> str:

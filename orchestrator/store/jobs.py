@@ -3,12 +3,12 @@
 import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 from pydantic import TypeAdapter
 
-from assayer.models import Report
+from assayer.models import Frozen, Report
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
@@ -21,11 +21,14 @@ from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from orchestrator.store.job_retry import Retried, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
 from orchestrator.store.job_submission import submit_jobs
-from orchestrator.store.json_columns import from_json_column, from_json_text, storable_text
+from orchestrator.store.json_columns import from_json_column, from_json_column_as, storable_text
 from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgJobs"]
+
+R = TypeVar("R", bound=Frozen)
 
 _ADD_SECONDS = 600.0
 _PAGE = 50
@@ -179,12 +182,11 @@ class PgJobs:
         rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit, name)
         return [job_of_row(row) for row in rows]
 
-    async def result(self, tenant: TenantId, job: JobId) -> dict[str, Any] | None:
-        """Of a comparison or a ranking that is done."""
-        query = "SELECT result FROM jobs WHERE tenant = $1 AND id = $2"
+    async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
+        """Of a job that is done; rankings, which are large, are read with `PgRankings`."""
+        query = "SELECT result FROM jobs WHERE tenant = $1 AND id = $2 AND state = 'done' AND result IS NOT NULL"
         row = await self._database.fetch_one(query, tenant, job)
-        value: dict[str, Any] | None = None if row is None else from_json_text(row["result"])
-        return value
+        return None if row is None else from_json_column(kind, row["result"], f"The result of job {job}")
 
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Of an evaluation that is done."""
@@ -195,7 +197,7 @@ class PgJobs:
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
         """Why a queued job does not run yet, for people; None when it is not queued."""
         row = await self._database.fetch_one(_CIRCUMSTANCES, tenant, job, self._settings.max_usd)
-        return None if row is None else waiting_reason(QueuePosition(**dict(row)))
+        return None if row is None else waiting_reason(from_row(QueuePosition, row))
 
     async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
         """Why the first of its queued jobs does not run yet; None when none is queued."""
@@ -290,7 +292,7 @@ def _batch(row: Any) -> BatchStatus:
         **{name: row[name] for name in names},
         tags=tuple(row["tags"]),
         cost_usd=None if row["unpriced"] else row["known_cost_usd"],
-        rejected=_REJECTED.validate_json(row["rejected"]),
+        rejected=from_json_column_as(_REJECTED, row["rejected"], f"The refused rows of batch {row['id']}"),
         counts=dict(counts),
         finished_at=finished,
     )

@@ -1,4 +1,8 @@
-"""Values to and from text and jsonb columns."""
+"""Values to and from text and jsonb columns.
+
+Processes of two versions share a database while a service is upgraded: what is read here may have keys that a later
+version has added, and they are ignored. What comes from outside is validated elsewhere, and stays strict.
+"""
 
 import json
 import re
@@ -13,6 +17,7 @@ from assayer.models import Fault
 __all__ = [
     "faults_to_json_column",
     "from_json_column",
+    "from_json_column_as",
     "from_json_text",
     "json_without_nul",
     "mapping_to_json_column",
@@ -21,6 +26,7 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=BaseModel)
+V = TypeVar("V")
 
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
@@ -47,14 +53,26 @@ def faults_to_json_column(faults: Sequence[Fault]) -> str:
 def from_json_column(model: type[M], value: Any, what: str) -> M:
     """A stored document; raises StorageError when this version of the program cannot read it."""
     try:
-        return model.model_validate_json(value)
+        return model.model_validate_json(value, extra="ignore")
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise StorageError(
-            f"{what} in the database cannot be read: {place}: {first['msg']}.",
-            "Was it written by another version of assayer?",
-        ) from error
+        raise _unreadable(error, what) from error
+
+
+def from_json_column_as(adapter: TypeAdapter[V], value: Any, what: str) -> V:
+    """The same for what is not one model: several, or one of several."""
+    try:
+        return adapter.validate_json(value, extra="ignore")
+    except ValidationError as error:
+        raise _unreadable(error, what) from error
+
+
+def _unreadable(error: ValidationError, what: str) -> StorageError:
+    first = error.errors(include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return StorageError(
+        f"{what} in the database cannot be read: {place}: {first['msg']}.",
+        "Was it written by another version of assayer?",
+    )
 
 
 def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:

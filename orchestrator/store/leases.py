@@ -36,6 +36,8 @@ from orchestrator.store.notifications import (
 __all__ = ["PgLeases"]
 
 _EXPIRED_PER_STATEMENT = 100
+_RANKING_SECONDS = 300.0
+"""For the verdict of a ranking, which may hold a hundred megabytes of comparisons."""
 _SHORT_OUTAGE = 6
 """An outage of less than one part of so many of a lease leaves time enough to renew it."""
 
@@ -137,15 +139,18 @@ class PgLeases:
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
         values = (verdict.run_id, mapping_to_json_column(verdict.result), problem, verdict.cost_usd, verdict.flags)
 
+        patience = _RANKING_SECONDS if lease.request.kind == "ranking" else None
+
         async def work(connection: Connection) -> bool:
             who = (lease.job, lease.token, verdict.state)
             # The second: written before, by an attempt whose answer was lost.
-            stored = await connection.fetch(_FINISH, *who, *values) or await connection.fetch(_FINISHED, *who)
+            stored = await connection.fetch(_FINISH, *who, *values, timeout=patience)
+            stored = stored or await connection.fetch(_FINISHED, *who)
             if stored:
                 await notify(connection, finished_notifications(lease.job))
             return bool(stored)
 
-        return await self._database.run(work)
+        return await self._database.run(work, patience)
 
     async def give_back(
         self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float = 0

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from assayer.models import Absent, CallRecord, Fault, Frozen, LedgerRow
 from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Database
+from orchestrator.store.json_columns import from_json_column_as
 
 __all__ = ["SUMS", "LedgerTotals", "PgLedger"]
 
@@ -80,7 +81,7 @@ class PgLedger:
 
 def _row(row: asyncpg.Record) -> LedgerRow:
     record = {name: row[name] for name in CallRecord.model_fields if name not in ("faults", "struck")}
-    faults = _FAULTS.validate_json(row["faults"])
+    faults = from_json_column_as(_FAULTS, row["faults"], f"Faults of answer {row['key']}")
     return LedgerRow(
         run_id=row["run_id"],
         key=row["key"],

@@ -9,6 +9,7 @@ import asyncpg
 from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, LineResult, OutgoingBatch
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgBatchBook"]
 
@@ -154,7 +155,7 @@ class PgBatchBook:
 
     async def calls_of(self, batch_id: str) -> list[BatchCall]:
         rows = await self._database.fetch(_CALLS, self._endpoint, batch_id)
-        return [BatchCall(**dict(row)) for row in rows]
+        return [from_row(BatchCall, row) for row in rows]
 
     async def mark_sent(self, batch_id: str, remote_id: str) -> None:
         await self._database.execute(_SENT, batch_id, remote_id)

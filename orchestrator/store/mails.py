@@ -11,8 +11,9 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import NEWS, ClaimedMail, Mail, MemberInvited, ReviewsAssigned
 from orchestrator.reviewing.models import Member
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import to_json_column
+from orchestrator.store.json_columns import from_json_column_as, to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
+from orchestrator.store.rows import from_row
 
 __all__ = ["ADD_CALL_FINISHED", "PgMails"]
 
@@ -100,11 +101,13 @@ class PgMails(PgOutbox[ClaimedMail]):
 
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
         rows = await self._database.fetch(_CLAIM, most, seconds)
-        return [ClaimedMail(**dict(row) | {"news": NEWS.validate_json(row["news"])}) for row in rows]
+        return [
+            from_row(ClaimedMail, row, news=from_json_column_as(NEWS, row["news"], f"Mail {row['id']}")) for row in rows
+        ]
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
         """The newest first. Those that were sent or given up are kept for a week."""
-        return [Mail(**dict(row)) for row in await self._database.fetch(_LIST, tenant, member, limit)]
+        return [from_row(Mail, row) for row in await self._database.fetch(_LIST, tenant, member, limit)]
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
         """Why the latest mail that was given up was, by member."""

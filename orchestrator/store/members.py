@@ -16,6 +16,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgMembers"]
 
@@ -197,4 +198,4 @@ def _values(new: NewMember) -> tuple[str, str, str, str, bool]:
 
 
 def _member(row: asyncpg.Record) -> Member:
-    return Member(**dict(row))
+    return from_row(Member, row)

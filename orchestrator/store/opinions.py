@@ -12,6 +12,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgOpinions"]
 
@@ -116,14 +117,14 @@ class PgOpinions:
         evaluation: JobId | None = None,
         member: MemberId | None = None,
     ) -> list[Opinion]:
-        return [Opinion(**dict(row)) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+        return [from_row(Opinion, row) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
         """Of a call, with the machine's scores, as far as figures of its reports are there."""
         row = await self._database.fetch_one(_FIRST, tenant, batch)
         if row is None:
             raise AssertionError("an aggregate without groups has one row")
-        return FirstOpinions(**dict(row))
+        return from_row(FirstOpinions, row)
 
     async def judge(
         self,
@@ -171,7 +172,7 @@ class PgOpinions:
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
     ) -> list[PointJudgement]:
         rows = await self._database.fetch(_JUDGEMENTS, tenant, evaluation, member)
-        return [PointJudgement(**dict(row)) for row in rows]
+        return [from_row(PointJudgement, row) for row in rows]
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:

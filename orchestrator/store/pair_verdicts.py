@@ -1,6 +1,5 @@
 """What judges said of pairs of ideas, in comparisons that were asked for and in rankings."""
 
-import json
 from collections.abc import Sequence
 
 from pydantic import ConfigDict
@@ -9,21 +8,20 @@ from assayer.models import Frozen
 from assayer.models.ranking import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.json_columns import from_json_column
 
 __all__ = ["PgPairVerdicts", "SourcedComparison"]
 
-# The latest few: a ranking of thousands holds tens of thousands of answers.
+# Of the latest few that compared any of them.
 _BETWEEN = """
     WITH judged AS (
-        (SELECT id, kind, batch, subject, created_at, result -> 'comparisons' AS answers FROM jobs
-         WHERE tenant = $1 AND kind = 'ranking' AND state = 'done' ORDER BY created_at DESC LIMIT 3)
-        UNION ALL
-        (SELECT id, kind, batch, subject, created_at, result -> 'answers' FROM jobs
-         WHERE tenant = $1 AND kind = 'comparison' AND state = 'done'
-           AND result ->> 'first' = ANY($2) AND result ->> 'second' = ANY($2) ORDER BY created_at DESC LIMIT 20)
+        SELECT jobs.id, kind, subject, created_at, place, answer,
+               dense_rank() OVER (PARTITION BY kind ORDER BY created_at DESC, jobs.id) AS latest
+        FROM pair_verdicts JOIN jobs ON jobs.id = pair_verdicts.job
+        WHERE tenant = $1 AND first = ANY($2) AND second = ANY($2)
     )
-    SELECT judged.id, kind, subject, answer FROM judged, jsonb_array_elements(answers) AS answer
-    WHERE answer ->> 'first' = ANY($2) AND answer ->> 'second' = ANY($2) ORDER BY created_at DESC, judged.id
+    SELECT id, kind, subject, answer FROM judged WHERE latest <= CASE kind WHEN 'ranking' THEN 3 ELSE 20 END
+    ORDER BY created_at DESC, id, place
 """
 
 
@@ -51,7 +49,7 @@ class PgPairVerdicts:
                 job=row["id"],
                 kind=row["kind"],
                 subject=row["subject"],
-                answer=Comparison.model_validate(json.loads(row["answer"])),
+                answer=from_json_column(Comparison, row["answer"], f"A comparison of job {row['id']}"),
             )
             for row in rows
         ]

@@ -9,6 +9,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgRemarks"]
 
@@ -49,12 +50,12 @@ class PgRemarks:
                 row = await connection.fetchrow(_ADD, *values)
                 if row is None:
                     same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
-                    return None if same is None else Remark(**dict(same))
+                    return None if same is None else from_row(Remark, same)
                 await self._log.append(connection, tenant, actor, "remark added", evaluation, now, text=stored)
-                return Remark(**dict(row))
+                return from_row(Remark, row)
 
         return await self._database.run(work)
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
         """The oldest first."""
-        return [Remark(**dict(row)) for row in await self._database.fetch(_OF, tenant, evaluation)]
+        return [from_row(Remark, row) for row in await self._database.fetch(_OF, tenant, evaluation)]

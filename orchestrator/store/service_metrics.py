@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from orchestrator.jobs.models import JobKind, JobState, Priority, TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.rows import from_row
 
 __all__ = [
     "FinishedJobCounts",
@@ -147,11 +148,11 @@ class PgServiceMetrics:
     ) -> ServiceMetrics:
         """`period` is for finished jobs, `calls` for calls of language models, of which a job makes hundreds."""
         return ServiceMetrics(
-            tuple(QueuedJobs(**dict(row)) for row in await self._database.fetch(_QUEUED)),
-            tuple(RunningJobs(**dict(row)) for row in await self._database.fetch(_RUNNING)),
-            tuple(FinishedJobCounts(**dict(row)) for row in await self._database.fetch(_FINISHED, period)),
-            tuple(TaskCalls(**dict(row)) for row in await self._database.fetch(_TASK_CALLS, calls)),
-            tuple(TenantSpending(**dict(row)) for row in await self._database.fetch(_SPENDING)),
+            tuple(from_row(QueuedJobs, row) for row in await self._database.fetch(_QUEUED)),
+            tuple(from_row(RunningJobs, row) for row in await self._database.fetch(_RUNNING)),
+            tuple(from_row(FinishedJobCounts, row) for row in await self._database.fetch(_FINISHED, period)),
+            tuple(from_row(TaskCalls, row) for row in await self._database.fetch(_TASK_CALLS, calls)),
+            tuple(from_row(TenantSpending, row) for row in await self._database.fetch(_SPENDING)),
             await self._pending("deliveries"),
             await self._pending("mails"),
             (await self._database.fetch(_MAILS_GIVEN_UP, period))[0]["count"],
@@ -159,4 +160,4 @@ class PgServiceMetrics:
 
     async def _pending(self, table: Literal["deliveries", "mails"]) -> PendingDeliveries:
         (row,) = await self._database.fetch(_PENDING.format(table=table))
-        return PendingDeliveries(**dict(row))
+        return from_row(PendingDeliveries, row)

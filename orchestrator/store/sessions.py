@@ -6,6 +6,7 @@ from orchestrator.access.sessions import NewSession, Session, hash_token
 from orchestrator.settings import AccessSettings
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgSessions"]
 
@@ -58,7 +59,7 @@ class PgSessions:
         if hashed is None:
             return None
         row = await self._database.fetch_one(_FIND, hashed, now, now - self._idle)
-        return None if row is None else Session(**dict(row))
+        return None if row is None else from_row(Session, row)
 
     async def end(self, token: str) -> None:
         await self._database.execute(_END, hash_token(token))

@@ -11,6 +11,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.rows import from_row
 
 __all__ = ["PgTenants"]
 
@@ -81,4 +82,4 @@ def _values(plan: TenantPlan) -> tuple[object, ...]:
 
 
 def _tenant(row: asyncpg.Record) -> Tenant:
-    return Tenant(**dict(row))
+    return from_row(Tenant, row)

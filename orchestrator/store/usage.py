@@ -6,6 +6,7 @@ from assayer.models import Absent, Frozen
 from orchestrator.jobs.models import JobKind, JobState, TenantId
 from orchestrator.store.database import Database
 from orchestrator.store.ledger import SUMS
+from orchestrator.store.rows import from_row
 
 __all__ = ["JobCount", "MonthBudget", "PgUsage", "TenantUsage"]
 
@@ -90,7 +91,7 @@ class PgUsage:
         return TenantUsage(
             since=since,
             until=until,
-            jobs=tuple(JobCount(**dict(row)) for row in jobs),
+            jobs=tuple(from_row(JobCount, row) for row in jobs),
             **budget.model_dump(),
             **values,
         )

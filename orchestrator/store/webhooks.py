@@ -8,6 +8,7 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
 from orchestrator.store.outbox import PgOutbox, claim_query
+from orchestrator.store.rows import from_row
 from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
 
 __all__ = ["PgWebhooks"]
@@ -108,7 +109,7 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
 
         async def work(connection: Connection) -> Webhook | None:
             row = await connection.fetchrow(_ADD, tenant, webhook, url, sealed, list(events), most)
-            return None if row is None else Webhook(**dict(row))
+            return None if row is None else from_row(Webhook, row)
 
         return await insert_once(self._database, tenant, record, work)
 
@@ -124,7 +125,7 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
 
     async def list_for(self, tenant: TenantId) -> list[Webhook]:
         """The newest first."""
-        return [Webhook(**dict(row)) for row in await self._database.fetch(_LIST, tenant)]
+        return [from_row(Webhook, row) for row in await self._database.fetch(_LIST, tenant)]
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
         """With its pending deliveries. False when there is none."""
@@ -134,12 +135,12 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
     async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[Delivery]:
         """The newest first."""
         rows = await self._database.fetch(_DELIVERIES, tenant, webhook, limit)
-        return [Delivery(**dict(row)) for row in rows]
+        return [from_row(Delivery, row) for row in rows]
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> Delivery | None:
         """A message that says nothing else; None where there is no such webhook."""
         row = await self._database.fetch_one(_PING, tenant, webhook)
-        return None if row is None else Delivery(**dict(row))
+        return None if row is None else from_row(Delivery, row)
 
     async def add_finished_batches(self) -> int:
         """Mails are owed with the mark by which a batch counts as told: once for each time that it finishes."""
@@ -149,4 +150,4 @@ class PgWebhooks(PgOutbox[ClaimedDelivery]):
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
         rows = await self._database.fetch(_CLAIM, most, seconds, sorted(busy), most_per_webhook)
-        return [ClaimedDelivery(**dict(row) | {"payload": json.loads(row["payload"])}) for row in rows]
+        return [from_row(ClaimedDelivery, row, payload=json.loads(row["payload"])) for row in rows]

@@ -71,7 +71,8 @@ async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsR
     job = await queue.jobs.get(ACME, JOB)
     assert job is not None
     assert job.state == "done"
-    result = RewardsResult.model_validate(await queue.jobs.result(ACME, JOB))
+    result = await queue.jobs.result(ACME, JOB, RewardsResult)
+    assert result is not None
     return await PgRewards(database).outcomes(JOB), result, job.cost_usd
 
 

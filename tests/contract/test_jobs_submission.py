@@ -9,6 +9,7 @@ from assayer.errors import InputError
 from assayer.models import EvaluationId
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import BatchId, JobState, JobVerdict, TenantId, TenantPlan
+from orchestrator.jobs.results import RewardsResult
 from orchestrator.jobs.submissions import Cursor, NewBatch, QueueFull
 from orchestrator.store import Database, PgAnswerCache, PgEvents, PgJobs, PgReports, PgServiceMetrics, PgUsage
 from orchestrator.store.idempotency import IdempotencyKeyReused, IdempotencyRecord, RecordedResponse
@@ -167,7 +168,7 @@ async def test_another_tenants_things_are_not_there(queue: Queue) -> None:
 
     assert await jobs.get(OTHER, mine.id) is None
     assert await jobs.request(OTHER, mine.id) is None
-    assert await jobs.result(OTHER, mine.id) is None
+    assert await jobs.result(OTHER, mine.id, RewardsResult) is None
     assert await jobs.report(OTHER, mine.id) is None
     assert await jobs.waiting_reason(OTHER, mine.id) is None
     assert await jobs.cancel(OTHER, mine.id) is None

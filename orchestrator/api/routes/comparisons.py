@@ -142,8 +142,8 @@ def comparison_request(
 
 
 async def show_comparison(services: Services, job: Job) -> ComparisonResource:
-    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
-    return comparison_resource(job, None if stored is None else ComparisonResult.model_validate(stored))
+    done = job.state == "done"
+    return comparison_resource(job, await services.jobs.result(job.tenant, job.id, ComparisonResult) if done else None)
 
 
 def comparison_resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:

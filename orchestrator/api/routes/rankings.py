@@ -5,20 +5,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Self
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field, model_validator
 
 from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
-from assayer.models.ranking import Comparison
+from assayer.models.ranking import Comparison, Ranking
 from assayer.ranking.comparison import comparisons_to_jsonl, sanitised_comparison
 from assayer.ranking.known_comparisons import of_these_words, other_words
+from assayer.reports.head_to_head import MOST_IDEAS
 from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
 from assayer.reports.scores import score_of
 from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Resource
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
@@ -34,11 +35,11 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.openapi import problem_responses
+from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, LivePriority, TenantId
 from orchestrator.jobs.requests import Limits, RankingRequest
-from orchestrator.jobs.results import RankingResult
 from orchestrator.jobs.submissions import NewJob
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "RankingCandidates",
     "RankingLinks",
     "RankingResource",
+    "RankingsQuery",
     "ranking_links",
     "ranking_request",
     "ranking_resource",
@@ -91,6 +93,11 @@ class RankingBody(Body):
         if (self.ideas is None) == (self.batch is None):
             raise ValueError("Give either `ideas` or `batch`")
         return self
+
+
+class RankingsQuery(PageQuery):
+    batch: Name | None = None
+    """Only rankings that hold two of its ideas or more, whoever started them and however they were given."""
 
 
 class LeftOut(Resource):
@@ -139,11 +146,11 @@ class RankingResource(JobResource):
 
 router = APIRouter(prefix="/v1/rankings", tags=["rankings"])
 
-_RENDERERS: dict[str, Callable[[RankingResult], str]] = {
-    "application/json": lambda result: as_ranking_json(result.ranking),
-    "text/markdown": lambda result: as_ranking_markdown(result.ranking, result.comparisons),
-    "text/html": lambda result: as_ranking_html(result.ranking, result.comparisons),
-    "text/csv": lambda result: as_csv(result.ranking),
+_RENDERERS: dict[str, Callable[[Ranking, Sequence[Comparison]], str]] = {
+    "application/json": lambda ranking, _: as_ranking_json(ranking),
+    "text/markdown": as_ranking_markdown,
+    "text/html": as_ranking_html,
+    "text/csv": lambda ranking, _: as_csv(ranking),
 }
 _REPORT = report_representations("The ranking, in the form that `Accept` prefers", tuple(_RENDERERS))
 _JSON_LINES = "application/jsonl"
@@ -179,6 +186,22 @@ async def ask(
     return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key)
 
 
+@router.get("", responses=problem_responses(404, 422))
+async def listed(
+    query: Annotated[RankingsQuery, Query()], caller: Reader, services: ServicesDependency
+) -> Page[RankingResource]:
+    """One's own rankings, the newest first: all, or those of a batch."""
+    after, limit = decode_cursor(query.after), query.limit + 1
+    if query.batch is None:
+        found = await services.jobs.list(caller.tenant, kind="ranking", after=after, limit=limit)
+        return page_of(found, query.limit, ranking_resource)
+    batch = BatchId(query.batch)
+    if await services.jobs.batch(caller.tenant, batch) is None:
+        raise not_found("batch", batch)
+    found = await services.rankings.of_call(caller.tenant, batch, after=after, limit=limit)
+    return page_of(found, query.limit, ranking_resource)
+
+
 @router.get(
     "/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410, 422)}
 )
@@ -188,7 +211,12 @@ async def report(
     """The ranking as JSON, Markdown, a page or a table. Without one: 409 and why, or 410 when it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await find_job(services, caller.tenant, id, "ranking")
-    text = await _rendered(services, job, _RENDERERS[media_type])
+    ranking = await services.rankings.whole(job.tenant, job.id)
+    if ranking is None:
+        raise no_result_problem(job)
+    small = len(ranking.ideas) <= MOST_IDEAS
+    shown = await services.rankings.comparisons(job.tenant, job.id) if small else ()
+    text = await asyncio.to_thread(_RENDERERS[media_type], ranking, shown)
     return report_response(text, media_type, "report.css", "ranking.css")
 
 
@@ -198,16 +226,17 @@ async def report(
 async def comparisons(id: PathId, caller: Reader, services: ServicesDependency) -> Response:
     """All comparisons that the ranking rests on."""
     job = await find_job(services, caller.tenant, id, "ranking")
-    text = await _rendered(services, job, lambda result: comparisons_to_jsonl(result.comparisons))
+    found = await _comparisons_of(services, job)
+    text = await asyncio.to_thread(comparisons_to_jsonl, found)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 
 
-async def _rendered(services: Services, job: Job, render: Callable[[RankingResult], str]) -> str:
-    """In a thread, as rankings are large. Raises HttpProblem where there is none."""
-    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
-    if stored is None:
+async def _comparisons_of(services: Services, job: Job) -> Sequence[Comparison]:
+    """Raises HttpProblem where there is no ranking."""
+    found = await services.rankings.comparisons(job.tenant, job.id)
+    if not found and await services.rankings.summary(job.tenant, job.id) is None:
         raise no_result_problem(job)
-    return await asyncio.to_thread(lambda: render(RankingResult.model_validate(stored)))
+    return found
 
 
 @dataclass
@@ -352,10 +381,7 @@ async def _known_comparisons(
 
 async def _earlier_comparisons(services: Services, tenant: TenantId, name: str) -> Sequence[Comparison]:
     job: Job = await find_job(services, tenant, name, "ranking")
-    stored = await services.jobs.result(tenant, job.id)
-    if stored is None:
-        raise no_result_problem(job)
-    return RankingResult.model_validate(stored).comparisons
+    return await _comparisons_of(services, job)
 
 
 def ranking_links(job: str) -> RankingLinks:
@@ -372,6 +398,5 @@ async def show_ranking(_: Services, job: Job) -> RankingResource:
 
 
 _ROUTES = JobRoutes(router, "ranking", RankingResource, ranking_resource, show_ranking)
-_ROUTES.add_list("One's own rankings, the newest first.")
 _ROUTES.add_one("One ranking as it stands.", 422)
 _ROUTES.add_cancel()

@@ -144,12 +144,11 @@ def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
 
 
 async def show_rewards(services: Services, job: Job) -> RewardsResource:
-    stored = await services.jobs.result(job.tenant, job.id) if job.state == "done" else None
     return RewardsResource(
         **job_fields(job),
         asked=await services.rewards.asked(job.id),
         items=await services.rewards.outcomes(job.id),
-        result=None if stored is None else RewardsResult.model_validate(stored),
+        result=await services.jobs.result(job.tenant, job.id, RewardsResult) if job.state == "done" else None,
         links=rewards_links(job.id),
     )
 

@@ -10,11 +10,14 @@ from playwright.async_api import Page, async_playwright
 from tests.chromium import launch_options
 from tests.contract.api.service import Service, served
 
-__all__ = ["LOOKS", "SCREENSHOTS", "Look", "at_the_console", "look_over"]
+__all__ = ["LOOKS", "SCREENSHOTS", "Look", "at_the_console", "look_over", "sideways"]
 
 AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 """Where pictures of the last run stay."""
+
+
+PHONE = 390
 
 
 class Look(NamedTuple):
@@ -25,7 +28,7 @@ class Look(NamedTuple):
         return f"{self.width}-{self.scheme}"
 
 
-LOOKS = (Look(390, "dark"), Look(390, "light"), Look(1280, "dark"), Look(1280, "light"))
+LOOKS = (Look(PHONE, "dark"), Look(PHONE, "light"), Look(1280, "dark"), Look(1280, "light"))
 _FAULTS = (
     "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
     ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
@@ -63,3 +66,15 @@ async def look_over(page: Page, name: str, look: Look) -> None:
     await page.screenshot(path=SCREENSHOTS / f"{name}-{look}.png", full_page=True)
     assert faults == [], name
     assert await page.evaluate("document.documentElement.scrollWidth") <= look.width, name
+
+
+async def sideways(page: Page, look: Look) -> list[str]:
+    """Tables in sight that are wider than a phone: what they are called."""
+    if look.width > PHONE:
+        return []
+    wide: list[str] = await page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(one => one.checkVisibility()"
+        " && one.clientWidth && one.scrollWidth > one.clientWidth + 1)"
+        ".map(one => one.getAttribute('aria-label'))"
+    )
+    return wide

@@ -57,6 +57,7 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.rankings import PgRankings
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
@@ -123,6 +124,7 @@ class Service:
             remarks=PgRemarks(database, audit_log),
             call_details=PgCallDetails(database, audit_log),
             pair_verdicts=PgPairVerdicts(database),
+            rankings=PgRankings(database),
             sessions=PgSessions(database, AccessSettings()),
             sign_in_attempts=PgSignInAttempts(database, AccessSettings()),
             identity_providers={},

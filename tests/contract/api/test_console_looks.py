@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playwright.async_api import Browser, Page, async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import LOOKS, look_over
+from tests.contract.api.browsing import LOOKS, look_over, sideways
 from tests.contract.api.people import Person, asking, person
 from tests.contract.api.service import Service, served
 from tests.contract.api.test_agreement_plot import reviewed_call
@@ -32,6 +32,10 @@ NO_PAGES = {
 }
 
 
+WIDE = {"Comparison"}
+"""Tables that may scroll sideways on a phone: side by side is what they are for."""
+
+
 class Place(NamedTuple):
     route: str
     path: str
@@ -48,6 +52,8 @@ async def places(service: Service, owner: Person, reviewer: Person) -> tuple[lis
     async with asking(service, owner) as asks:
         ranking = (await asks.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
         await finish(service)
+        changed = await asks.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
+        assert changed.status_code == 200, changed.text
         assigned = await asks.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
         assert assigned.status_code < 300, assigned.text
         listed = (await asks.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
@@ -101,12 +107,16 @@ async def test_every_page_looks_as_it_should_on_phone_and_screen_by_day_and_nigh
     assert routes == known | NO_PAGES.keys()
     async with served(service.app) as url, async_playwright() as running:
         browser = await running.chromium.launch(**launch_options())
+        wide: list[tuple[str, str]] = []
         for key, of_them in (("", [sign_in]), (owner.key, owners), (reviewer.key, reviewers)):
-            await _visit(browser, url, key, of_them)
+            wide += await _visit(browser, url, key, of_them)
         await browser.close()
+    assert {(place, table) for place, table in wide if table not in WIDE} == set()
 
 
-async def _visit(browser: Browser, url: str, key: str, of_them: list[Place]) -> None:
+async def _visit(browser: Browser, url: str, key: str, of_them: list[Place]) -> list[tuple[str, str]]:
+    """Places, and tables there that are wider than a phone."""
+    wide: list[tuple[str, str]] = []
     complaints: list[str] = []
     context = await browser.new_context()
     page = await context.new_page()
@@ -122,14 +132,18 @@ async def _visit(browser: Browser, url: str, key: str, of_them: list[Place]) -> 
         answer = await page.goto(f"{url}{place.path}")
         assert answer is not None
         assert answer.status == 200, place
-        await _look(page, place)
+        wide += [(place.name, table) for table in await _look(page, place)]
         assert complaints == [], place
     await context.close()
+    return wide
 
 
-async def _look(page: Page, place: Place) -> None:
+async def _look(page: Page, place: Place) -> list[str]:
+    wide: list[str] = []
     assert await page.locator("h1").count() == 1, place
     for look in LOOKS:
         await page.set_viewport_size({"width": look.width, "height": 800})
         await page.emulate_media(color_scheme="dark" if look.scheme == "dark" else "light")
         await look_over(page, f"page-{place.name}", look)
+        wide += await sideways(page, look)
+    return wide

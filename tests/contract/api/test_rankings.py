@@ -44,14 +44,14 @@ async def submit(client: httpx2.AsyncClient, **body: Any) -> AcceptedRanking:
     return accepted
 
 
-async def finish(service: Service) -> RankingRequest:
-    """As a worker does, with a judge who sees what each idea is worth."""
+async def finish(service: Service, judge: JudgeLlm | None = None) -> RankingRequest:
+    """As a worker does; unless told otherwise with a judge who sees what each idea is worth."""
     lease = await service.lease()
     work = lease.request
     assert isinstance(work, RankingRequest)
     ideas = [masked_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     ranked = await rank_ideas(
-        ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
+        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores_of(work), work.known
     )
     result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
     verdict = JobVerdict(state="done", result=result.model_dump(mode="json"))

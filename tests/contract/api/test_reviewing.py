@@ -272,7 +272,7 @@ async def test_what_was_planned_and_cannot_be_any_more_is_not_assigned(service: 
     stores, now = service.services, service.services.clock.now()
     pairs = [(JobId(one), who.member.id) for one in (first, second, third) for who in (ada, bob)]
     await stores.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", OPERATOR, now)
-    await stores.jobs.delete(ACME, JobId(second))
+    await stores.erasures.erase(ACME, OPERATOR, [JobId(second)], now)
     await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
     kept = await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
     assert kept == [(JobId(third), ada.member.id)]

@@ -237,7 +237,8 @@ async def test_drained_work_goes_back_and_the_next_process_pays_only_for_what_wa
 async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
     async with running(settings) as world:
         job = await world.job(ComparisonRequest(first=BEES, second=MOTHS))
-        result = ComparisonResult.model_validate(await world.jobs.result(TENANT, job.id))
+        result = await world.jobs.result(TENANT, job.id, ComparisonResult)
+    assert result is not None
     assert job.state == "done"
     assert [(one.first, one.second) for one in result.answers] == [(BEES.id, MOTHS.id), (MOTHS.id, BEES.id)]
     assert {one.dimension for one in result.outcomes} >= {"novelty", "overall"}
@@ -249,7 +250,8 @@ async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
 async def test_ideas_are_ranked(settings: Settings) -> None:
     async with running(settings) as world:
         job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), cut=1))
-        result = RankingResult.model_validate(await world.jobs.result(TENANT, job.id))
+        result = await world.jobs.result(TENANT, job.id, RankingResult)
+    assert result is not None
     assert job.state == "done"
     assert [one.rank for one in result.ranking.ideas] == [1, 2, 3]
     assert len(result.comparisons) == result.ranking.judge.comparisons > 0

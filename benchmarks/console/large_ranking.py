@@ -1,0 +1,150 @@
+"""A ranking of a whole call with as many comparisons as a real one asks, written by a worker's way of writing it."""
+
+import datetime as dt
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from assayer.models import Idea
+from assayer.models.base import Absent
+from assayer.models.ranking import (
+    Band,
+    Comparison,
+    DimensionVerdict,
+    Interval,
+    Judge,
+    RankedIdea,
+    Ranking,
+    RankingId,
+)
+from assayer.models.report import RunUsage
+from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
+from orchestrator.jobs.fair_scheduler import FreeSlots
+from orchestrator.jobs.models import JobId, JobVerdict, TenantId
+from orchestrator.jobs.requests import RankingRequest
+from orchestrator.jobs.results import RankingResult
+from orchestrator.jobs.submissions import NewJob
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database, PgJobs, PgLeases
+
+__all__ = ["RANKING", "add_ranking"]
+
+RANKING = "rk_bench"
+_REASON = (
+    "It says which measurement would count against its hypothesis and has the data for it, while the other leaves open "
+    "how its effect would be told from drift."
+)
+"""About as long as judges' reasons are."""
+_WINNERS: tuple[Literal["first", "second", "tie"], ...] = ("first", "second", "tie")
+
+
+async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea], cut: int) -> None:
+    """The best in the order given; says how long each step took."""
+    jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
+    began = time.perf_counter()
+    work = RankingRequest(ideas=tuple(ideas), cut=cut)
+    job = NewJob(id=JobId(RANKING), request=work, subject=f"large: {len(ideas):,} proposals", priority="batch")
+    await jobs.add(tenant, [job])
+    added = time.perf_counter()
+    (lease,) = await leases.acquire("bench", FreeSlots(1, 0))
+    result = _result(ideas, cut)
+    dumped = result.model_dump(mode="json")
+    ready = time.perf_counter()
+    if not await leases.finish(lease, JobVerdict(state="done", result=dumped, cost_usd=50.0)):
+        raise RuntimeError("The ranking could not be written.")
+    size = len(result.model_dump_json()) / 1e6
+    print(
+        f"A ranking of {len(ideas):,} on {len(result.comparisons):,} comparisons, {size:.0f} MB as JSON: "
+        f"submitted in {added - began:.1f} s, its verdict written in {time.perf_counter() - ready:.1f} s\n",
+        flush=True,
+    )
+
+
+def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
+    draw = random.Random(0)
+    comparisons = _comparisons(ideas, round(RankingOptions().calls_per_idea * len(ideas)), draw)
+    times = Counter(one for answer in comparisons for one in (answer.first, answer.second))
+    count = len(ideas)
+    ranked = tuple(
+        RankedIdea(
+            id=idea.id,
+            title=idea.title,
+            source=idea.source,
+            rank=rank,
+            ranks=Interval(low=max(1, rank - 200), high=min(count, rank + 200)),
+            strength=2 - 4 * rank / count,
+            strengths=Interval(low=1.4 - 4 * rank / count, high=2.6 - 4 * rank / count),
+            by_dimension={one.name: 2 - 4 * rank / count + draw.uniform(-1, 1) for one in DEFAULT_DIMENSIONS},
+            comparisons=times[idea.id],
+            chance_in=min(1.0, max(0.0, (cut + 200 - rank) / 400)),
+            band=_band(rank, cut),
+            by_baseline={},
+        )
+        for rank, idea in enumerate(ideas, start=1)
+    )
+    judge = Judge(
+        comparisons=len(comparisons),
+        handed_in=0,
+        failed=12,
+        ties=len(comparisons) // 3,
+        bias=0.1,
+        bias_interval=Interval(low=0.05, high=0.15),
+        asked_both_ways=len(comparisons) // 10,
+        contradictions=len(comparisons) // 40,
+        triangles=900,
+        cycles=60,
+    )
+    ranking = Ranking(
+        id=RankingId(RANKING),
+        dimension="overall",
+        dimensions=DEFAULT_DIMENSIONS,
+        cut=cut,
+        confidence=0.95,
+        ideas=ranked,
+        judge=judge,
+        seeded=True,
+        stopped=None,
+        models=("bench",),
+        prompts=(),
+        faults=(),
+        dropped=(),
+        prompt_tokens=0,
+        completion_tokens=0,
+        cost_usd=50.0,
+        baselines=Absent(reason="none"),
+        assayer_version="0",
+        usage=RunUsage(
+            started_at=dt.datetime.now(dt.UTC),
+            wall_seconds=0.0,
+            llm_calls_paid=len(comparisons),
+            llm_calls_cached=0,
+            paid_usd=50.0,
+        ),
+    )
+    return RankingResult(ranking=ranking, comparisons=comparisons)
+
+
+def _band(rank: int, cut: int) -> Band:
+    return "in" if rank < cut - 180 else "human" if rank < cut + 180 else "out"
+
+
+def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tuple[Comparison, ...]:
+    """The seventh and the eighth first, in both orders; then others at random, each pair once in each order at most."""
+    pairs = {(6, 7): None, (7, 6): None}
+    while len(pairs) < count:
+        first, second = draw.randrange(len(ideas)), draw.randrange(len(ideas))
+        if first != second:
+            pairs[first, second] = None
+    return tuple(
+        Comparison(
+            first=ideas[first].id,
+            second=ideas[second].id,
+            verdicts=tuple(
+                DimensionVerdict(dimension=one.name, winner=draw.choice(_WINNERS), reason=_REASON)
+                for one in DEFAULT_DIMENSIONS
+            ),
+        )
+        for first, second in pairs
+    )
