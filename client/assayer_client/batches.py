@@ -10,6 +10,8 @@ from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
 from assayer_client.resources import Body, JobState, Page, Priority, Resource
 
 ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
+EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
+"""full, part: scored so; unscored: it has a report without a score, which is not a low score."""
 
 
 class RowsQuery(Body):
@@ -178,6 +180,10 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     waiting: str | None = None
     """Why the first of its queued evaluations does not run yet; null when none is queued."""
+    outcomes: dict[EvaluationOutcome, int] | None = None
+    """What its evaluations came to; outcomes without any are missing. Null before all have ended."""
+    poorly_covered: int | None = None
+    """Of its proposals, those whose field the corpus covers poorly. Null before all have ended."""
 
 
 class RetriedBatch(Resource):

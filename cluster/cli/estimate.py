@@ -28,13 +28,13 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     first = parts[0]
     for part in parts:
         for row in part.rejected:
-            remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+            remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
         for notice in part.notices:
             remark(notice)
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
-    without = [f"{rejected:,} rejected"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
+    without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
     typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (besides {', '.join(without)})" if without else ""))
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from cluster.cli.output import safe_name
+from orchestrator.jobs.sender_references import reference_of_row
 
 __all__ = ["NamedProposal", "report_names", "with_report_files"]
 
-_REFERENCE = re.compile(r"(?:.*:\d+|row \d+) \((?P<reference>.+)\)", re.DOTALL)
-"""As a row of a table with an id of its own is named: `call.csv:14 (A-2026-0007)`."""
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """What Windows takes for a device, whatever the ending."""
@@ -41,8 +40,8 @@ def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) 
 
 
 def _plain(source: str) -> str:
-    found = _REFERENCE.fullmatch(source)
-    name = safe_name(found["reference"] if found else _ENDING.sub("", source))[:_LONGEST].rstrip("._")
+    named = reference_of_row(source)
+    name = safe_name(_ENDING.sub("", source) if named is None else named)[:_LONGEST].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 

@@ -198,7 +198,7 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
 def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
     """How many rows there were, and how many of them are accepted."""
     for row in accepted.rejected:
-        remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+        remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
     for one in accepted.duplicates[:_NAMED]:

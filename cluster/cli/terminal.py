@@ -1,5 +1,6 @@
 """How commands write to the terminal: tables, sizes, remarks, progress bars."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -28,6 +29,8 @@ __all__ = [
     "show_table",
 ]
 
+_WIDEST = 10_000
+"""Columns; a table takes what it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -52,12 +55,13 @@ def console() -> Console:
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first column, ids and the like, is never broken: it is there to be copied. In a file or a pipe nothing is."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*map(escape, row))
-    console().print(table)
+    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
 
 
 def remark(text: str) -> None:

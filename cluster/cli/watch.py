@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from cluster.cli.job_wording import scores_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
@@ -51,7 +52,10 @@ def watch_all(client: "Client", ids: Sequence[str]) -> bool:
 def _watch_one(client: "Client", one: str) -> bool:
     match kind_of(one, *KINDS):
         case "evaluation":
-            return _job(one, lambda: client.evaluation(one), client.events(one))
+            ended = _job(one, lambda: client.evaluation(one), client.events(one))
+            if (scores := client.evaluation(one).scores) is not None:
+                remark(f"{scores_in_words(scores)}.")
+            return ended
         case "batch":
             return _batch(client, one)
         case "ranking":
@@ -67,7 +71,7 @@ class _Watched(Protocol):
     @property
     def title(self) -> str: ...
     @property
-    def state(self) -> str: ...
+    def state(self) -> "JobState": ...
     @property
     def flags(self) -> tuple[str, ...]: ...
     @property
@@ -86,7 +90,7 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
             _show(progress, whole, _short(title), stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
-    remark(f"{identifier} ({ended.title}) is {ended.state}{why}")
+    remark(f"{identifier} ({ended.title}) is {state_in_words(ended.state)}{why}")
     if ended.flags:
         remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "done"
@@ -118,8 +122,28 @@ def _batch(client: "Client", batch: str) -> bool:
                 remark(f"{batch}: {_line(summary)}")
     found = client.batch(batch)
     remark(f"{batch}: {_line(found)}.")
+    _tell_outcomes(found)
     _name_those_without_result(client, found)
     return found.rejected == 0 and found.states.get("done", 0) == found.rows
+
+
+def _tell_outcomes(batch: "BatchResource") -> None:
+    """What the reports of a batch that has ended are worth: done is not yet scored."""
+    scored = {
+        "full": "scored in full",
+        "part": "scored in part",
+        "unscored": "evaluated without a score, which is not a low score",
+    }
+    counts = batch.outcomes or {}
+    told = [f"{counts[outcome]:,} {words}" for outcome, words in scored.items() if outcome in counts]
+    if told:
+        remark(f"{batch.id}: {', '.join(told)}.")
+    if batch.poorly_covered:
+        fields = "1 proposal" if batch.poorly_covered == 1 else f"{batch.poorly_covered:,} proposals"
+        remark(
+            f"The corpus does not cover the field of {fields}. `assayer list {batch.id}` shows every score, and why "
+            "there is none."
+        )
 
 
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
@@ -128,9 +152,10 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in islice(listed, _NAMED):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) is {state}{why}")
+            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) is {state_in_words(state)}{why}")
         if count > _NAMED:
-            remark(f"{count - _NAMED:,} more are {state}: `assayer fetch {batch.id} --format csv` lists all.")
+            more = f"{count - _NAMED:,} more are {state_in_words(state)}"
+            remark(f"{more}: `assayer fetch {batch.id} --format csv` lists all.")
 
 
 def _short(title: str) -> str:
@@ -151,8 +176,8 @@ def _ended(summary: "BatchSummary") -> int:
 
 
 def _line(summary: "BatchSummary") -> str:
-    states = [f"{count:,} {state}" for state, count in summary.states.items()]
-    refused = [f"{summary.rejected:,} rejected"] if summary.rejected else []
+    states = [f"{count:,} {state_in_words(state)}" for state, count in summary.states.items()]
+    refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
     told = [summary.name or f"{summary.rows:,} rows", *states, *refused]
     if summary.finish_expected_at and summary.ideas_per_hour:
         told.append(

@@ -22,8 +22,9 @@ from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
-from orchestrator.store.call_tables import OUTCOMES, PAGE, TableView
+from orchestrator.store.call_tables import PAGE, TableView
 
 __all__ = ["router"]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request
@@ -19,6 +19,7 @@ from orchestrator.api.acting import ReportReader
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
+from orchestrator.api.evaluation_scores import EvaluationScores, evaluation_scores
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
@@ -44,7 +45,9 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
+from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest, Limits
+from orchestrator.jobs.sender_references import own_reference
 from orchestrator.jobs.submissions import NewJob
 
 __all__ = [
@@ -57,7 +60,7 @@ __all__ = [
     "check_method",
     "evaluation_links",
     "evaluation_request",
-    "evaluation_resource",
+    "evaluation_resources",
     "router",
     "show_evaluation",
     "stored_report",
@@ -102,9 +105,14 @@ class Evaluation(JobResource):
     source: str
     """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`. Empty where
     there is none."""
+    reference: str
+    """The sender's own name alone, to join results by: the id that its row holds, a file's name. Empty where there is
+    none."""
     batch: str | None
     row: int | None
     """Of the batch's input, from 1."""
+    scores: EvaluationScores | None
+    """What its report says in figures; null until there is one."""
     waiting: str | None = None
     """Why it has not started yet; null in lists, and once it has started."""
     links: Links
@@ -165,7 +173,7 @@ async def listed(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, evaluation_resource)
+    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410)})
@@ -244,12 +252,28 @@ def check_method(method: str, methods: Collection[str]) -> None:
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """A queued one says why it waits."""
     waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
-    return evaluation_resource(job).model_copy(update={"waiting": waiting})
+    resource_of = await evaluation_resources(services, [job])
+    return resource_of(job).model_copy(update={"waiting": waiting})
 
 
-def evaluation_resource(job: Job) -> Evaluation:
+async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
+    """Of these jobs, with what their reports say in figures."""
+    done = {job.id: job.run_id for job in jobs if job.state == "done" and job.run_id is not None}
+    figures = await services.figures.of_runs(list(done.values()))
+    return lambda job: _evaluation_resource(job, figures.get(done[job.id]) if job.id in done else None)
+
+
+def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
     source = "" if job.source == UNNAMED_SOURCE else job.source
-    return Evaluation(**job_fields(job), source=source, batch=job.batch, row=job.row, links=evaluation_links(job.id))
+    return Evaluation(
+        **job_fields(job),
+        source=source,
+        reference=own_reference(source, job.row),
+        batch=job.batch,
+        row=job.row,
+        scores=None if figures is None else evaluation_scores(figures),
+        links=evaluation_links(job.id),
+    )
 
 
 def evaluation_links(job: str) -> Links:
@@ -257,6 +281,10 @@ def evaluation_links(job: str) -> Links:
     return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
 
 
-_ROUTES = JobRoutes(router, "evaluation", Evaluation, evaluation_resource, show_evaluation)
+def _without_scores(job: Job) -> Evaluation:
+    return _evaluation_resource(job, None)
+
+
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, _without_scores, show_evaluation)
 _ROUTES.add_one("One evaluation as it stands.")
 _ROUTES.add_cancel()

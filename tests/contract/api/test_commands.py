@@ -129,7 +129,7 @@ async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: 
     batch = ended.out.strip()
     assert batch.startswith("bt_")
     assert "bad.pdf" in ended.err
-    assert "1 failed, 1 rejected" in ended.err
+    assert "1 failed, 1 refused" in ended.err
     assert ended.code == 1
     fetched = await program.run("fetch", batch, "--format", "csv")
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
