@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ComparisonProgress",
     "EvaluationProgress",
+    "FetchProgress",
     "SafeConsole",
     "StageProgress",
     "StepProgress",
@@ -155,3 +156,14 @@ class StepProgress(_Progress):
     def report(self, event: "ProgressEvent") -> None:
         if event.stage == self._stage:
             self._progress.update(self._task, completed=event.done, total=event.total)
+
+
+class FetchProgress(_Progress):
+    """Reports fetched."""
+
+    def __init__(self, console: Console, reports: int) -> None:
+        super().__init__(console, SpinnerColumn(), TextColumn("Reports"))
+        self._task = self._progress.add_task("reports", total=reports)
+
+    def report_done(self) -> None:
+        self._progress.advance(self._task)
