@@ -43,6 +43,8 @@ class EvaluationBody(Body):
     board: int | None = None
     """Of InnoEval: how many reviewers sit on the board; 0 is the control without personas, null what the service's
     settings say."""
+    board_models: tuple[str, ...] = ()
+    """Of InnoEval: models among which the reviewers are dealt, of those that the service permits (`methods`)."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -128,6 +130,8 @@ class Evaluation(Resource):
 class Method(Resource):
     name: str
     summary: str
+    board_models: tuple[str, ...] = ()
+    """Of InnoEval: models that a request may name for its boards."""
 
 
 def submit(body: EvaluationBody, *, key: str | None = None) -> ApiCall[Accepted]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.job_wording import state_in_words
+from cluster.cli.job_wording import counts_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import remark
@@ -43,4 +43,4 @@ def _cancelled(client: "Client", one: str) -> str:
             return state_in_words(item_jobs(client, kind).cancel(one).state)
         case "batch":
             states = client.cancel_batch(one).states
-            return ", ".join(f"{count:,} {state_in_words(state)}" for state, count in states.items())
+            return ", ".join(counts_in_words(states.items()))

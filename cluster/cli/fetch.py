@@ -12,6 +12,7 @@ from cluster.cli.fetch_record import FetchRecord
 from cluster.cli.fetched_index import FetchedReport, index_page
 from cluster.cli.fetched_names import NamedProposal, report_names
 from cluster.cli.fetched_tables import add_report_files
+from cluster.cli.job_wording import score_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import write_files
 from cluster.cli.service_client import kind_of, service
@@ -21,6 +22,7 @@ from cluster.settings import PROFILES
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import ResultsFormat
+    from assayer_client.evaluations import Evaluation
 
 __all__ = ["FetchFormat", "fetch", "reports_of_batch"]
 
@@ -117,7 +119,7 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
         elif format == FetchFormat.pdf:
             yield client.save_dossier(batch, out / f"{batch}.{format}")
     if listed:
-        (index,) = write_files({out / "index.html": index_page(batch, listed)})
+        (index,) = write_files({out / "index.html": index_page(batch, client.batch(batch).name, listed)})
         yield index
 
 
@@ -146,7 +148,7 @@ def reports_of_batch(
                         raise
                     remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
                     continue
-                fetched.append(FetchedReport(job.row, job.title, job.source, job.id, list(wanted.values())))
+                fetched.append(_fetched(job, list(wanted.values())))
                 progress.report_done()
     except BaseException:
         remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. The same command goes on from there.")
@@ -154,6 +156,19 @@ def reports_of_batch(
     if there:
         remark(f"{there:,} of {len(done):,} reports were in {out} already (--again fetches them again).")
     return fetched
+
+
+def _fetched(job: "Evaluation", files: list[Path]) -> FetchedReport:
+    scores = job.scores
+    return FetchedReport(
+        row=job.row,
+        title=job.title,
+        source=job.source,
+        id=job.id,
+        files=files,
+        score="" if scores is None else score_in_words(scores),
+        lacking=(scores.reason or "") if scores is not None and scores.score is None else "",
+    )
 
 
 def _make_folder(out: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.job_wording import scores_in_words, state_in_words
+from cluster.cli.job_wording import counts_in_words, score_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import console, remark, show_table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["list"]
 
-_LONGEST = 60
+_LONGEST, _PAGE = 60, 500
 _SERVICES_WORD = {"waiting": "queued", "given-up": "dead"}
 """What the service calls states that people call so."""
 
@@ -87,30 +87,39 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
 def _show_evaluations(
     client: "Client", state: "JobState | None", batch: str | None, source: str | None, limit: int
 ) -> None:
-    found = client.each(client.evaluations, state=state, batch=batch, source=source)
+    found = client.each(client.evaluations, state=state, batch=batch, source=source, limit=_PAGE)
     chosen = batch or state or source
-    rows = [_row(one) for one in islice((one for one in found if chosen or one.batch is None), limit)]
-    if rows:
-        show_table(("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)"), rows)
-    else:
+    if batch is None:
+        shown = [*islice((one for one in found if chosen or one.batch is None), limit)]
+    else:  # as in the table that was sent
+        listed = sorted(found, key=lambda one: one.row or 0)
+        shown = listed[:limit]
+        if len(listed) > limit:
+            remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
+    if not shown:
         remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
+        return
+    rows = [_row(one) for one in shown]
+    headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
+    told = len(headings) - (not any(row[-1] for row in rows))
+    show_table(headings[:told], [row[:told] for row in rows])
 
 
-def _row(one: "Evaluation") -> Sequence[str]:
+def _row(one: "Evaluation") -> tuple[str, ...]:
     title = f"{one.row}. {_short(one.title)}" if one.row else _short(one.title)
     why = f": {one.problem.title}" if one.problem else ""
     flags = f"; look at its text: {', '.join(one.flags).replace('_', ' ')}" if one.flags else ""
     cost = _cost(one.cost_usd) if one.finished_at else ""
-    score = scores_in_words(one.scores) if one.scores else ""
+    score = score_in_words(one.scores) if one.scores else ""
+    lacking = (one.scores.reason or "") if one.scores and one.scores.score is None else ""
     state = f"{state_in_words(one.state)}{why}{flags}"
-    return one.id, title, _short(one.source), state, score, cost, f"{one.created_at:%Y-%m-%d %H:%M}"
+    return one.id, title, _short(one.source), state, score, cost, f"{one.created_at:%Y-%m-%d %H:%M}", lacking
 
 
 def _progress(batch: "BatchSummary") -> str:
-    states = [f"{count:,} {state_in_words(state)}" for state, count in batch.states.items()]
     refused = [f"{batch.rejected:,} refused"] if batch.rejected else []
     erased = [f"{batch.erased:,} erased"] if batch.erased else []
-    return ", ".join([f"{batch.rows:,} rows", *states, *refused, *erased])
+    return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused, *erased])
 
 
 def _cost(usd: float | None, known: float = 0.0) -> str:

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from cluster.cli.job_wording import scores_in_words, state_in_words
+from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
@@ -54,7 +54,8 @@ def _watch_one(client: "Client", one: str) -> bool:
         case "evaluation":
             ended = _job(one, lambda: client.evaluation(one), client.events(one))
             if (scores := client.evaluation(one).scores) is not None:
-                remark(f"{scores_in_words(scores)}.")
+                lacking = f": {scores.reason}" if scores.score is None and scores.reason else "."
+                remark(f"Score: {score_in_words(scores)}{lacking}")
             return ended
         case "batch":
             return _batch(client, one)
@@ -90,7 +91,7 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
             _show(progress, whole, _short(title), stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
-    remark(f"{identifier} ({ended.title}) is {state_in_words(ended.state)}{why}")
+    remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
     if ended.flags:
         remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "done"
@@ -152,7 +153,7 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in islice(listed, _NAMED):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) is {state_in_words(state)}{why}")
+            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state_in_words(state)}"
             remark(f"{more}: `assayer fetch {batch.id} --format csv` lists all.")
@@ -176,9 +177,8 @@ def _ended(summary: "BatchSummary") -> int:
 
 
 def _line(summary: "BatchSummary") -> str:
-    states = [f"{count:,} {state_in_words(state)}" for state, count in summary.states.items()]
     refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
-    told = [summary.name or f"{summary.rows:,} rows", *states, *refused]
+    told = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused]
     if summary.finish_expected_at and summary.ideas_per_hour:
         told.append(
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"

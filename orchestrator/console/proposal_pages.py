@@ -61,6 +61,7 @@ async def proposal(
         override=await services.decisions.override_of(who.tenant, job.id) if sees else None,
         sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
+        again=await services.jobs.retriable(who.tenant, job=job.id),
     )
 
 

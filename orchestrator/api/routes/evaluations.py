@@ -2,14 +2,14 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from assayer.methods.innoeval.options import BoardSize
+from assayer.methods.innoeval.options import BoardModel, BoardSize
 from assayer.models import Report
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
@@ -43,7 +43,6 @@ from orchestrator.api.openapi import problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
-from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest, Limits
@@ -57,7 +56,6 @@ __all__ = [
     "EvaluationQuery",
     "GraphQuery",
     "Links",
-    "check_method",
     "evaluation_links",
     "evaluation_request",
     "evaluation_resources",
@@ -80,6 +78,9 @@ class EvaluationBody(Body):
     board: BoardSize | None = None
     """Only for the method innoeval: how many reviewers sit on the board; 0 is the control without personas.
     Null: as many as the service's settings say."""
+    board_models: tuple[BoardModel, ...] = Field(default=(), max_length=20)
+    """Only for the method innoeval: models among which the reviewers are dealt, of those that the service permits
+    (`board_models` of the method). Without any: those of the service's settings."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -225,11 +226,12 @@ async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Raises HttpProblem."""
-    check_method(body.method, services.methods)
+    if wrong_method := services.method_problem(body.method):
+        raise HttpProblem.invalid(wrong_method, "/method")
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    if wrong := board_problem(body.board, body.method, services):
-        raise HttpProblem.invalid(wrong, "/board")
+    if wrong := board_problem(body.board, body.board_models, body.method, services):
+        raise HttpProblem.invalid(wrong.detail, f"/{wrong.field}")
     services.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
@@ -238,15 +240,9 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
         cutoff=body.cutoff,
         blind=services.judged_blind(body.blind, several=False),
         board=body.board,
+        board_models=body.board_models,
         limits=body.limits,
     )
-
-
-def check_method(method: str, methods: Collection[str]) -> None:
-    """Raises HttpProblem."""
-    if method not in methods:
-        detail = f"There is no method {method!r}.{suggestion(method, sorted(methods))}"
-        raise HttpProblem.invalid(detail, "/method")
 
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:

@@ -288,9 +288,9 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await page.get_by_role("heading", name="0 proposals").wait_for()
         await page.get_by_label("flagged only").uncheck()
         await page.get_by_role("heading", name="4 proposals").wait_for()
-        await page.get_by_role("button", name="Run 1 again").click()
+        await page.get_by_role("button", name="Evaluate 1 again").click()
         await page.get_by_role("link", name="Cancel …").click()
-        await page.get_by_role("button", name="Cancel 1 proposals").click()
+        await page.get_by_role("button", name="Cancel 1 proposal").click()
         await page.locator(".mark.cancelled").first.wait_for()
         await browser.close()
     assert complaints == []

@@ -8,10 +8,16 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from assayer.models import EvaluationId
 from assayer_client import AsyncClient
+from orchestrator.jobs.models import BatchId, JobVerdict
+from orchestrator.settings import QueueSettings
+from orchestrator.store import PgLeases, PgReports
 from tests.contract.api.commands import Program
-from tests.contract.api.service import BODY, TEXT, Service, served
-from tests.contract.api.test_console_tables import WHY, call_with_reports
+from tests.contract.api.service import ACME, BODY, TEXT, Service, served
+from tests.contract.api.test_console_tables import WHY, call_with_reports, signed_in
+from tests.contract.office_files import word
+from tests.contract.store_records import report
 
 
 @pytest.fixture
@@ -60,8 +66,11 @@ async def test_commands_tell_scores_where_they_tell_the_end(service: Service, tm
     assert watched.code == 1
     assert f"{batch}: 2 scored in full, 1 evaluated without a score, which is not a low score." in watched.err
     assert "The corpus does not cover the field of 1 proposal." in watched.err
-    assert "Score 70 of 100, low certainty" in listed.out
-    assert f"No score: {WHY.rstrip('.')}" in listed.out
+    told = [line.rstrip().split("  ")[-1].strip() for line in listed.out.splitlines()]
+    assert "70 of 100, low certainty" in listed.out
+    assert told[0] == "Why there is no score"
+    assert WHY in told[3]
+    assert [line.split()[1] for line in listed.out.splitlines()[1:]] == ["1.", "2.", "3.", "4."]
     assert "There are no evaluations of that kind." in waiting.err
     assert (unknown.code, "waiting, running, done, failed, given-up, cancelled" in unknown.err) == (2, True)
 
@@ -92,3 +101,61 @@ async def test_an_own_id_comes_back_alone_wherever_results_are_read(service: Ser
 async def _csv(caller: httpx2.AsyncClient, batch: str) -> list[dict[str, str]]:
     answer = await caller.get(f"/v1/batches/{batch}/results", params={"format": "csv"})
     return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+async def test_a_document_is_called_by_its_title_once_it_has_been_read(service: Service) -> None:
+    async with service.caller() as caller:
+        files = [("file", ("A-7.docx", word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")))]
+        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
+        lease = await service.lease()
+        leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
+        assert await leases.record_run(lease, run, {})
+        await PgReports(service.database).keep(report(run), [], {})
+        (before,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+        assert await leases.finish(lease, JobVerdict(state="done", run_id=run, title="Salt and light"))
+        (after,) = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    assert (before["title"], after["title"], after["source"]) == ("A-7.docx", "Salt and light", "A-7.docx")
+
+
+async def test_a_method_that_cannot_run_here_is_refused_with_the_reason_and_not_offered(service: Service) -> None:
+    lacking = service.with_services(unavailable={"grapheval": "There is no viewpoint graph."})
+    rows = [("file", ("one.txt", TEXT.encode()))]
+    async with lacking.caller() as caller:
+        offered = [one["name"] for one in (await caller.get("/v1/methods")).json()["items"]]
+        for answer in (
+            await caller.post("/v1/evaluations", json=BODY | {"method": "grapheval"}),
+            await caller.post("/v1/batches?method=grapheval", files=rows),
+            await caller.post("/v1/batches/estimate?method=grapheval", files=rows),
+        ):
+            assert answer.status_code == 422, answer.text
+            assert "The method grapheval cannot run here: There is no viewpoint graph." in answer.text
+        assert (await caller.post("/v1/evaluations", json=BODY)).status_code == 202
+    assert offered == ["innoeval", "scholareval"]
+
+
+async def test_the_page_of_a_call_tells_that_the_corpus_does_not_cover_fields(service: Service) -> None:
+    batch = await call_with_reports(service)
+    async with signed_in(service, await service.key()) as client:
+        page = (await client.get(f"/console/calls/{batch}")).text
+        assert f'href="/console/calls/{batch}?fit=poor">The corpus does not cover the field of 1 proposal</a>' in page
+        only = (await client.get(f"/console/calls/{batch}?fit=poor")).text
+    assert "1 proposal</h2>" in only
+
+
+async def test_what_cannot_be_evaluated_again_is_not_promised(service: Service) -> None:
+    unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
+    files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
+    async with service.caller() as caller:
+        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
+        listed = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    document = next(one["id"] for one in listed if one["source"] == "A-7.docx")
+    async with signed_in(service, await service.key()) as client:
+        asking = (await client.get(f"/console/calls/{batch}/cancel")).text
+        assert "but for 1 document (PDF, Word, LibreOffice)" in asking
+        await service.services.jobs.cancel_batch(ACME, BatchId(batch))
+        page = (await client.get(f"/console/calls/{batch}")).text
+        alone = (await client.get(f"/console/proposals/{document}")).text
+    assert "Evaluate 1 again" in page
+    assert "1 document that ended without a report is kept no longer" in page
+    assert "Its document is kept no longer" in alone
+    assert "Evaluate it again" not in alone
