@@ -27,7 +27,7 @@ from assayer.run.run import Run
 from assayer.run.structured_concurrency import together
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import open_llm
+from cluster.language_model import open_llm
 from cluster.run_request import LOCAL_REQUEST, RunRequest, result_inputs, run_id
 from cluster.settings import CurationSettings, Settings
 from orchestrator.jobs.requests import IdeaToScore

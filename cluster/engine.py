@@ -8,13 +8,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from assayer import __version__
 from assayer.backends import Backends
 from assayer.blinding.blind import blinded
 from assayer.errors import AssayerError, ConfigurationError, CorpusError, Defect, InputError
-from assayer.llm import Llm
 from assayer.methods import scholareval
 from assayer.methods.grapheval.graph.growth import missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
@@ -30,6 +28,7 @@ from cluster.corpus_source import corpus_origin
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
+from cluster.language_model import open_llm
 from cluster.methods import METHODS, EvaluationMethod, MethodContext, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
@@ -37,20 +36,12 @@ from cluster.viewpoint_graphs import open_judge
 from index import CorpusFullTexts, CorpusVersionCache
 from index.memory_corpus import MemoryCorpus
 from index.versions.verification_cache import VerificationCache
-from orchestrator.store import Database, PgAnswerCache, PgClaims, PgRateLimits, PgReports
-from orchestrator.store.llm_batches import PgBatchBook
+from orchestrator.store import Database, PgReports
 from workers.embedding.local_embedder import SharesProcessors, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
-from workers.llm import LlmSettings
-from workers.llm.fallback_llm import FallbackLlm
-from workers.llm.shared_admission import shared_transport
 from workers.reranking.reranker import LocalReranker
 
-if TYPE_CHECKING:
-    from workers.llm.batches.batch_tier import BatchTier
-    from workers.llm.client import EndpointTransport
-
-__all__ = ["METHODS", "Engine", "open_engine", "open_llm"]
+__all__ = ["METHODS", "Engine", "open_engine"]
 
 _LOG = logging.getLogger(__name__)
 _CORPUS_VERSION_GONE = (
@@ -390,42 +381,3 @@ async def _judge(settings: Settings, database: Database, unavailable: _Unavailab
     if isinstance(judge, Absent):
         unavailable.note(missing_graph_error(settings.grapheval.graph), lambda method: method.needs_graph)
     return judge
-
-
-async def open_llm(
-    settings: Settings,
-    database: Database,
-    embedder: Embedder,
-    stack: AsyncExitStack,
-    must_answer: bool = True,
-    for_service: bool = False,
-    beside_others: bool = False,
-) -> Llm:
-    """The gateway, or the tasks' fallbacks where no model is configured. That of a service shares the limits of the
-    endpoint with all its processes, and has batches; one beside others shares the limits alone. Raises LlmUnavailable
-    when nobody answers there and it must."""
-    if settings.llm is None:
-        return FallbackLlm(embedder)
-    from workers.llm.gateway import LlmGateway
-
-    answers, clock = PgAnswerCache(database), SystemClock()
-    live = batches = None
-    if for_service or beside_others:
-        live = shared_transport(settings.llm, PgRateLimits(database), clock)
-        if for_service and settings.llm.batch.enabled:
-            batches = await _open_batches(settings.llm, live, database, clock, stack)
-    gateway = await stack.enter_async_context(LlmGateway(settings.llm, answers, clock, live, batches))
-    if settings.evaluation.max_usd is not None:
-        gateway.require_prices()
-    if must_answer:
-        await gateway.reach()
-    return gateway
-
-
-async def _open_batches(
-    settings: LlmSettings, live: "EndpointTransport", database: Database, clock: SystemClock, stack: AsyncExitStack
-) -> "BatchTier":
-    from workers.llm.batches.batch_tier import make_batch_tier
-
-    book = PgBatchBook(database, settings.endpoint)
-    return await stack.enter_async_context(make_batch_tier(settings, live, book, PgClaims(database), clock))

@@ -26,9 +26,9 @@ from assayer.ports import Embedder, ProgressEvent
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import open_llm
 from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
 from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
+from cluster.language_model import open_llm
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import StoredGraph, stored_graph
 from index.viewpoint_neighbours import FaissNeighbours

@@ -21,7 +21,7 @@ from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import open_llm
+from cluster.language_model import open_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import RankingSettings, Settings
 from orchestrator.jobs.results import ComparisonResult, Outcome, outcomes_of

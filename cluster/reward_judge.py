@@ -18,7 +18,7 @@ from assayer.ports import Clock, Embedder, Progress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.engine import open_llm
+from cluster.language_model import open_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from orchestrator.jobs.requests import NamedRewardItem

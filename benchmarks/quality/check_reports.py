@@ -3,17 +3,15 @@
     python benchmarks/quality/check_reports.py REPORT_OR_FOLDER… [--corpus papers.jsonl.gz] [--expect N]
 
 Reads report JSON and, with --corpus, the records that the references must come from. Exits 1 on any violation.
-Only the standard library is used, and `quotations` beside this file, so that a fault in the program cannot hide
-itself here.
+Only the standard library is used, and `quotations` and `corpus_records` beside this file, so that a fault in the
+program cannot hide itself here.
 """
 
 import argparse
 import datetime as dt
-import gzip
 import json
 import re
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +22,7 @@ from typing import Any
 if not __package__:  # run by its path, from wherever
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from benchmarks.quality.corpus_records import differences, records_of, texts_of
 from benchmarks.quality.quotations import ADDRESS, stands_in
 
 Json = dict[str, Any]
@@ -70,7 +69,11 @@ def main(arguments: list[str] | None = None) -> int:
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
     """Of report files, held against the corpus where one is given."""
     reports = [(file, _load(file)) for file in files]
-    known = _corpus(corpus, {one["id"] for _, report in reports for one in _references(report)})
+    known = (
+        None
+        if corpus is None
+        else records_of(corpus, {one["id"] for _, report in reports for one in _references(report)})
+    )
     return [check(str(file), report, known) for file, report in reports]
 
 
@@ -101,15 +104,6 @@ def _load(file: Path) -> Json | None:
 def _references(report: Json | None) -> list[Json]:
     listed = (report or {}).get("references")
     return [one for one in listed if isinstance(one, dict) and "id" in one] if isinstance(listed, list) else []
-
-
-def _corpus(path: Path | None, wanted: set[str]) -> dict[str, Json] | None:
-    """The records that any report refers to; None without a corpus."""
-    if path is None:
-        return None
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        records = (json.loads(line) for line in lines if line.strip())
-        return {record["id"]: record for record in records if record.get("id") in wanted}
 
 
 def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
@@ -358,8 +352,9 @@ def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
         if record is None:
             result.wrong(f"reference {one['label']} ({one['id']}) is not in the corpus")
             continue
-        texts[one["label"]] = _texts_of(record)
-        _check_record(one, record, result)
+        texts[one["label"]] = texts_of(record)
+        for text in differences(one, record):
+            result.wrong(text)
     for citation in _citations(report):
         if citation["quote_state"] != "verified" or citation["label"] not in texts:
             continue
@@ -367,38 +362,6 @@ def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
             result.compared += 1
             if not any(stands_in(quote, text) for text in texts[citation["label"]]):
                 result.wrong(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
-
-
-def _check_record(reference: Json, record: Json, result: Check) -> None:
-    label = reference["label"]
-    if _words(reference["title"]) != _words(record["title"]):
-        result.wrong(f"the title of {label} is not the record's: {reference['title']!r}")
-    if reference["url"] != (record.get("url") or ""):
-        result.wrong(f"the address of {label} is not the record's: {reference['url']!r}")
-    if reference["publication_date"] != _last_day(record.get("publication_date") or record.get("year")):
-        result.wrong(f"the date of {label} is not the record's: {reference['publication_date']!r}")
-
-
-def _last_day(date: Any) -> str | None:
-    """The day itself, or the last one of a month or year."""
-    text = str(date or "")
-    if not text or len(text) == 10:
-        return text or None
-    year, month = (int(text[:4]), int(text[5:7])) if len(text) == 7 else (int(text), 12)
-    first_of_next = dt.date(year + month // 12, month % 12 + 1, 1)
-    return (first_of_next - dt.timedelta(days=1)).isoformat()
-
-
-def _texts_of(record: Json) -> list[str]:
-    sections = [section["text"] for section in record.get("sections") or []]
-    return [record["title"], record.get("abstract") or "", *sections]
-
-
-def _words(text: str) -> list[str]:
-    """Lower-case words without accents and invisible characters; marks and spaces only separate."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    kept = (character for character in plain if unicodedata.category(character) not in {"Mn", "Cf"})
-    return re.findall(r"\w+", "".join(kept))
 
 
 def _print(checks: list[Check], with_corpus: bool) -> None:

@@ -168,7 +168,7 @@ def _variants(idea: Idea, number: int, plan: AuditPlan) -> list[Variant]:
 async def _answering_anew(engine: "Engine", database: "Database", repetition: int) -> "AsyncIterator[Engine]":
     """The engine with a language model that is asked anew, once: its answers are kept apart from those of the
     repetitions before, so that an audit that is run again finds them. The engine itself without a model."""
-    from cluster.engine import open_llm
+    from cluster.language_model import open_llm
 
     llm = engine.settings.llm
     async with AsyncExitStack() as stack:

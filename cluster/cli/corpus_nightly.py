@@ -137,7 +137,7 @@ async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> 
     from assayer.run.run import Run
     from cluster.clock import SystemClock
     from cluster.database import open_database
-    from cluster.engine import open_llm
+    from cluster.language_model import open_llm
     from index.content_reader import ContentReader
     from index.segments.content_readings import READINGS_FILE
     from workers.embedding.local_embedder import local_embedder

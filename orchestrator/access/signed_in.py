@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from assayer.models import Frozen
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.cookies import session_token
 from orchestrator.access.csrf import SAFE_METHODS, check_csrf, csrf_token
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole, may
@@ -39,6 +40,11 @@ class SignedIn(Frozen):
     """Id of the member, or of the API key of somebody who is no member."""
     name: str
     role: PersonRole
+
+    @property
+    def actor(self) -> Actor:
+        """As the audit log names them."""
+        return Actor(self.subject, self.name, self.role)
 
     def may(self, act: Act) -> bool:
         return may(self.role, act)

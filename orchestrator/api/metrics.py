@@ -113,6 +113,21 @@ def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
         [],
         [((), metrics.pending_deliveries.oldest_seconds)],
     )
+    yield _gauge(
+        "assayer_mails_pending",
+        "Mails to members that the mail server has not taken yet.",
+        [],
+        [((), metrics.pending_mails.deliveries)],
+    )
+    yield _gauge(
+        "assayer_mail_oldest_seconds", "Age of the oldest of them.", [], [((), metrics.pending_mails.oldest_seconds)]
+    )
+    yield _gauge(
+        "assayer_mails_given_up_last_hour",
+        "Mails that were given up in the last hour.",
+        [],
+        [((), metrics.mails_given_up)],
+    )
 
 
 def _spending(metrics: ServiceMetrics) -> Iterator[Metric]:

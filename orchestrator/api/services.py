@@ -14,12 +14,13 @@ from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
-from orchestrator.api.problems import HttpProblem
+from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
-from orchestrator.jobs.models import Priority
+from orchestrator.jobs.models import BatchId, Priority, TenantId
+from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.settings import AccessSettings, ApiSettings, BatchSettings
 from orchestrator.store import (
     NotificationListener,
@@ -159,6 +160,13 @@ class Services:
         if why := self.unavailable.get(method):
             return f"The method {method} cannot run here: {why} Offered: {', '.join(sorted(self.offered)) or 'none'}."
         return None
+
+    async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
+        """Raises HttpProblem (404)."""
+        found = await self.jobs.batch(tenant, BatchId(id))
+        if found is None:
+            raise not_found("batch", id)
+        return found
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:
         return judged_blind(said, self.blind, several=several)

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, SignedInDependency
 from orchestrator.api.problems import HttpProblem
@@ -36,8 +35,7 @@ async def change(
         raise HttpProblem("conflict", "You have signed in with a key that is no member's: no mails come to it.")
     if mails != member.mails:
         wanted = NewMember(**member.model_dump(include=set(NewMember.model_fields)) | {"mails": mails})
-        actor = Actor(who.subject, who.name, who.role)
-        await services.members.change(who.tenant, member.id, wanted, actor, services.clock.now())
+        await services.members.change(who.tenant, member.id, wanted, who.actor, services.clock.now())
     return RedirectResponse("/console/account", 303)
 
 

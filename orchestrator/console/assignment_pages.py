@@ -10,7 +10,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
@@ -18,7 +17,7 @@ from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.routes.assignments import AssignBody, DraftOfAssignments, draft_assignments, keep_draft
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import Assignment, ReviewRefused
 
@@ -56,7 +55,7 @@ async def assignments(
     page: Annotated[int, Query(ge=1, le=100_000)] = 1,
 ) -> Response:
     """As it is; with a number of reviewers also as it would be."""
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     return await _shown(request, who, services, call, per_proposal=per_proposal, page=page)
 
 
@@ -70,13 +69,13 @@ async def assign(
     shown: Annotated[str, Form(max_length=64)],
 ) -> Response:
     """Only what was shown: if it has become another plan, that is shown first."""
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     body = AssignBody(per_proposal=per_proposal)
     draft = await draft_assignments(services, who.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
         return await _shown(request, who, services, call, per_proposal=per_proposal, fault=changed)
-    await keep_draft(services, who.tenant, call.id, draft, _actor(who))
+    await keep_draft(services, who.tenant, call.id, draft, who.actor)
     return _back(call)
 
 
@@ -90,12 +89,10 @@ async def withdraw(
     reviewer: Reviewer,
 ) -> Response:
     """Takes a proposal from somebody who has not given an opinion on it."""
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     job = await _proposal(services, who, call, evaluation)
     try:
-        gone = await services.assignments.withdraw(
-            who.tenant, job, MemberId(reviewer), _actor(who), services.clock.now()
-        )
+        gone = await services.assignments.withdraw(who.tenant, job, MemberId(reviewer), who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
     if not gone:
@@ -143,13 +140,13 @@ async def _conflict(
     *,
     clears: bool,
 ) -> Response:
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     job = await _proposal(services, who, call, evaluation)
     if len(reason.strip()) < 3:
         return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
     act = services.assignments.clear if clears else services.assignments.declare
     try:
-        done = await act(who.tenant, job, MemberId(reviewer), reason.strip(), _actor(who), services.clock.now())
+        done = await act(who.tenant, job, MemberId(reviewer), reason.strip(), who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
     if done is None:
@@ -235,20 +232,8 @@ def _digest(draft: DraftOfAssignments) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _actor(who: SignedIn) -> Actor:
-    return Actor(who.subject, who.name, who.role)
-
-
 def _back(call: BatchStatus) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)
-
-
-async def _call(services: Services, who: SignedIn, id: str) -> BatchStatus:
-    """Raises HttpProblem (404)."""
-    found = await services.jobs.batch(who.tenant, BatchId(id))
-    if found is None:
-        raise not_found("batch", id)
-    return found
 
 
 async def _proposal(services: Services, who: SignedIn, call: BatchStatus, id: str) -> JobId:

@@ -10,18 +10,17 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.pagination import decode_cursor, encode_cursor
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.routes.batch_upload import tags_in
 from orchestrator.api.routes.batches import BatchSummary, batch_summary
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
-from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.store.call_tables import PAGE, TableView
@@ -84,7 +83,7 @@ async def table(
     services: ServicesDependency,
     view: Annotated[TableView, Query()],
 ) -> Response:
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     complete = await services.figures.fill(who.tenant, BatchId(id))
     of_field = None
     if view.field:
@@ -137,7 +136,7 @@ _COLUMNS = {
 @router.get("/calls/{id}/progress")
 async def progress(id: PathId, request: Request, who: CallReader, services: ServicesDependency) -> Response:
     """The part of a page that changes while a call is under way; counts no table."""
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     waiting = await _waiting(services, call)
     return page_response("progress.html", request, who, call=_summary(services, call), waiting=waiting)
 
@@ -150,7 +149,7 @@ async def plots(
     services: ServicesDependency,
     ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     complete = await services.figures.fill(who.tenant, call.id, words=True)
     series, words, ranks = await asyncio.gather(
         services.series.of_call(who.tenant, call.id),
@@ -181,7 +180,7 @@ async def plots(
 @router.get("/calls/{id}/cancel")
 async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: ServicesDependency) -> Response:
     """Asks first, with how many it would be."""
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     return page_response(
         "cancel.html",
         request,
@@ -194,7 +193,7 @@ async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: Se
 
 @router.post("/calls/{id}/cancel")
 async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     await services.jobs.cancel_batch(who.tenant, call.id)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
@@ -202,7 +201,7 @@ async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> R
 @router.post("/calls/{id}/retry")
 async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
     """What failed, was given up or was cancelled."""
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     await services.jobs.retry_batch(who.tenant, call.id)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
@@ -217,10 +216,9 @@ async def change_details(
     opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
 ) -> Response:
     """Its name, its tags, separated by commas, and the day until which opinions are due."""
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
-    actor = Actor(who.subject, who.name, who.role)
-    await services.call_details.change(who.tenant, call.id, details, actor, services.clock.now())
+    await services.call_details.change(who.tenant, call.id, details, who.actor, services.clock.now())
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
@@ -232,7 +230,7 @@ async def save_view(
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
 ) -> Response:
-    call = await _find(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     given: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         given.setdefault(key, []).append(value)
@@ -254,11 +252,3 @@ async def _waiting(services: Services, call: BatchStatus) -> str | None:
     if "queued" not in call.counts or "running" in call.counts:
         return None
     return await services.jobs.batch_waiting_reason(call.tenant, call.id)
-
-
-async def _find(services: Services, tenant: TenantId, id: str) -> BatchStatus:
-    """Raises HttpProblem (404)."""
-    found = await services.jobs.batch(tenant, BatchId(id))
-    if found is None:
-        raise not_found("batch", id)
-    return found

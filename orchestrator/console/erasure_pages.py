@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.routes.erasure_proofs import EntryNumber, proof_of
 from orchestrator.api.routes.erasures import Erasure, erase_found, erasure_of
@@ -46,8 +45,7 @@ async def erase(
     found = await _found(services, who, source, batch)
     if found is None or _digest(found) != shown:
         return await _shown(request, who, services, source, batch, changed=True)
-    actor = Actor(who.subject, who.name, who.role)
-    gone = await erase_found(services, who.tenant, actor, source or None, found)
+    gone = await erase_found(services, who.tenant, who.actor, source or None, found)
     return RedirectResponse(f"/console/erase/{gone.proof}", 303)
 
 

@@ -8,14 +8,13 @@ from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import not_found
 from orchestrator.api.routes.panel import Panel, PanelRow, Reason, panel_of
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 
@@ -42,7 +41,7 @@ async def panel(
     view: Annotated[PanelView, Query()],
 ) -> Response:
     """What the reviewers of a call think."""
-    return await _shown(request, who, services, await _call(services, who, id), view)
+    return await _shown(request, who, services, await services.find_batch(who.tenant, id), view)
 
 
 @router.post("/override")
@@ -56,14 +55,14 @@ async def override(
     reason: Annotated[Reason, Form()],
 ) -> Response:
     """Sets the score that counts for one proposal of the call, in place of what the opinions come to."""
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     job = await services.jobs.get(who.tenant, JobId(evaluation))
     if job is None or job.batch != call.id:
         raise not_found("proposal in this call", evaluation)
     if len(reason.strip()) < 3:
         return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
     try:
-        await services.decisions.override(who.tenant, job.id, score, reason.strip(), _actor(who), services.clock.now())
+        await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
     return RedirectResponse(f"/console/proposals/{job.id}#people", 303)
@@ -79,10 +78,10 @@ async def sign_off(
     despite_missing: Annotated[bool, Form()] = False,
 ) -> Response:
     """Closes the call: afterwards nothing about it changes."""
-    call = await _call(services, who, id)
+    call = await services.find_batch(who.tenant, id)
     try:
         await services.decisions.sign_off(
-            who.tenant, call.id, note.strip(), despite_missing, _actor(who), services.clock.now()
+            who.tenant, call.id, note.strip(), despite_missing, who.actor, services.clock.now()
         )
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
@@ -133,15 +132,3 @@ def _ordered(found: Panel, sort: str) -> list[PanelRow]:
                 return None
 
     return sorted(found.rows, key=lambda row: (figure(row) is None, -(figure(row) or 0.0)))
-
-
-def _actor(who: SignedIn) -> Actor:
-    return Actor(who.subject, who.name, who.role)
-
-
-async def _call(services: Services, who: SignedIn, id: str) -> BatchStatus:
-    """Raises HttpProblem (404)."""
-    found = await services.jobs.batch(who.tenant, BatchId(id))
-    if found is None:
-        raise not_found("batch", id)
-    return found

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from assayer.models import Report
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
@@ -72,8 +71,7 @@ async def remark(
     services: ServicesDependency,
     text: Annotated[RemarkText, Form()],
 ) -> Response:
-    actor = Actor(who.subject, who.name, who.role)
-    made = await services.remarks.add(who.tenant, JobId(id), text, actor, services.clock.now())
+    made = await services.remarks.add(who.tenant, JobId(id), text, who.actor, services.clock.now())
     if made is None:
         raise not_found("evaluation", id)
     return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)

@@ -7,7 +7,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
 
-from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.acting import require_blind_opinion
@@ -51,7 +50,7 @@ async def give(
     note: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
     """The first time it is the opinion that stays; then it is revised."""
-    actor, now = Actor(who.subject, who.name, who.role), services.clock.now()
+    actor, now = who.actor, services.clock.now()
     standing = await services.assignments.standing(who.tenant, JobId(id), MemberId(who.subject))
     if standing is None:
         raise not_found("proposal", id)
@@ -78,7 +77,7 @@ async def judge(
     await require_blind_opinion(services, who.tenant, id, who.subject)
     body = JudgementBody(point=point, agrees=agrees, reason=reason)
     try:
-        await judge_point(services, who.tenant, JobId(id), body, Actor(who.subject, who.name, who.role))
+        await judge_point(services, who.tenant, JobId(id), body, who.actor)
     except ReviewRefused as refusal:
         return await _review(id, request, who, services, str(refusal))
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
@@ -96,9 +95,8 @@ async def declare(
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
         raise not_found("proposal", id)
-    actor = Actor(who.subject, who.name, who.role)
     try:
-        await services.assignments.declare(who.tenant, JobId(id), member, reason, actor, services.clock.now())
+        await services.assignments.declare(who.tenant, JobId(id), member, reason, who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await _review(id, request, who, services, str(refusal))
     return RedirectResponse("/console/queue", 303)

@@ -6,10 +6,8 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.problems import not_found
 from orchestrator.api.services import ServicesDependency
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.requests import EvaluationRequest
 
 __all__ = ["router"]
@@ -29,9 +27,7 @@ async def new_call(
     mend: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     """`mend` is a call whose refused rows are to be mended here."""
-    mended = await services.jobs.batch(who.tenant, BatchId(mend)) if mend else None
-    if mend and mended is None:
-        raise not_found("batch", mend)
+    mended = await services.find_batch(who.tenant, mend) if mend else None
     most = int(services.settings.max_upload_bytes * _FORM_SHARE)
     return page_response(
         "submission.html",

@@ -19,8 +19,8 @@ from assayer.errors import MailError, MailRefused, MailServerUnavailable, Storag
 from assayer.ports import Clock
 from orchestrator.mail.models import ClaimedMail
 from orchestrator.mail.wording import compose_mail
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, Outbox, RetryLater, outcome_of_failure
 from orchestrator.settings import MailDeliverySettings
-from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
 
 __all__ = ["MailDeliverer", "MailOutbox", "MailServer"]
 
@@ -40,15 +40,11 @@ class MailServer(Protocol):
         ...
 
 
-class MailOutbox(Protocol):
+class MailOutbox(Outbox[ClaimedMail], Protocol):
     """All methods raise StorageError."""
 
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
         """Mails that are due; nobody else gets them for so many seconds."""
-        ...
-
-    async def settle(self, mail: ClaimedMail, outcome: DeliveryOutcome) -> bool:
-        """False when the claim no longer held."""
         ...
 
 

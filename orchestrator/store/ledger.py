@@ -9,7 +9,7 @@ from assayer.models import Absent, CallRecord, Fault, Frozen, LedgerRow
 from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Database
 
-__all__ = ["LedgerTotals", "PgLedger"]
+__all__ = ["SUMS", "LedgerTotals", "PgLedger"]
 
 _FAULTS = TypeAdapter(tuple[Fault, ...])
 
@@ -19,17 +19,20 @@ _ROWS_OF_JOB = """
     SELECT ledger.* FROM runs JOIN ledger USING (run_id) WHERE runs.job = $1 ORDER BY ledger.at, ledger.id
 """
 
+SUMS = """coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
+           coalesce(sum(completion_tokens) FILTER (WHERE NOT cached), 0)::bigint AS completion_tokens,
+           coalesce(sum(cost_usd) FILTER (WHERE NOT cached), 0) AS cost_usd,
+           count(*) FILTER (
+               WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
+           ) AS unpriced"""
+"""Of rows of the ledger: what was sent, and how many calls have no known price."""
+
 _TOTALS = """
     SELECT CASE $1 WHEN 'run' THEN run_id WHEN 'task' THEN task ELSE model END AS name,
            count(*) AS calls,
            count(*) FILTER (WHERE outcome = 'failed') AS failed,
            count(*) FILTER (WHERE cached) AS cached,
-           coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
-           coalesce(sum(completion_tokens) FILTER (WHERE NOT cached), 0)::bigint AS completion_tokens,
-           coalesce(sum(cost_usd) FILTER (WHERE NOT cached), 0) AS cost_usd,
-           count(*) FILTER (
-               WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
-           ) AS unpriced,
+           {sums},
            coalesce(sum(latency_seconds) FILTER (WHERE NOT cached), 0) AS latency_seconds,
            coalesce(sum(attempts) FILTER (WHERE NOT cached), 0)::bigint AS attempts,
            coalesce(sum(jsonb_array_length(faults)) FILTER (WHERE NOT cached), 0)::bigint AS faults
@@ -37,7 +40,7 @@ _TOTALS = """
     WHERE $2::text IS NULL OR run_id = $2
     GROUP BY 1
     ORDER BY 1
-"""
+""".replace("{sums}", SUMS)
 
 
 class LedgerTotals(Frozen):

@@ -5,15 +5,14 @@ Nothing is written for somebody who was removed or wants no mails, nor where the
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import assert_never
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import NEWS, ClaimedMail, Mail, MemberInvited, ReviewsAssigned
 from orchestrator.reviewing.models import Member
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import storable_text, to_json_column
-from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
+from orchestrator.store.json_columns import to_json_column
+from orchestrator.store.outbox import PgOutbox, claim_query
 
 __all__ = ["ADD_CALL_FINISHED", "PgMails"]
 
@@ -48,21 +47,12 @@ ADD_CALL_FINISHED = """
     ) AS sums
 """
 
-# A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
-_CLAIM = """
-    WITH due AS (
-        SELECT id FROM mails WHERE state = 'pending' AND next_at <= statement_timestamp()
-        ORDER BY next_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
-    )
-    UPDATE mails SET attempt = attempt + 1, next_at = statement_timestamp() + $2 * interval '1 second'
-    FROM due, members, tenants
-    WHERE mails.id = due.id AND members.id = mails.member AND tenants.id = members.tenant
-    RETURNING mails.id, members.name, members.email AS address, tenants.name AS tenant, news, attempt
-"""
-_SETTLE = """
-    UPDATE mails SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
-    WHERE id = $1 AND attempt = $2 AND state = 'pending' RETURNING id
-"""
+_CLAIM = claim_query(
+    "mails",
+    "members.name, members.email AS address, tenants.name AS tenant, news",
+    receivers="members, tenants",
+    to="members.id = member AND tenants.id = members.tenant",
+)
 _LIST = """
     SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, said, mails.created_at,
            CASE WHEN state = 'pending' THEN next_at END AS next_at
@@ -75,11 +65,11 @@ _DEAD = """
 """
 
 
-class PgMails:
+class PgMails(PgOutbox[ClaimedMail]):
     """Implements `orchestrator.mail.delivery.MailOutbox`."""
 
     def __init__(self, database: Database, *, enabled: bool) -> None:
-        self._database = database
+        super().__init__(database, "mails", "sent")
         self.enabled = enabled
         """Whether this service sends mails."""
 
@@ -111,19 +101,6 @@ class PgMails:
     async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
         rows = await self._database.fetch(_CLAIM, most, seconds)
         return [ClaimedMail(**dict(row) | {"news": NEWS.validate_json(row["news"])}) for row in rows]
-
-    async def settle(self, mail: ClaimedMail, outcome: DeliveryOutcome) -> bool:
-        match outcome:
-            case Delivered():
-                state, seconds = "sent", 0.0
-            case RetryLater():
-                state, seconds = "pending", outcome.seconds
-            case GivenUp():
-                state, seconds = "dead", 0.0
-            case _:
-                assert_never(outcome)
-        said = storable_text(outcome.detail)
-        return await self._database.fetch_one(_SETTLE, mail.id, mail.attempt, state, said, seconds) is not None
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
         """The newest first. Those that were sent or given up are kept for a week."""

@@ -1,6 +1,7 @@
 """What reviewers think: blind opinions, revisions, judgements of single points."""
 
 import datetime as dt
+from collections.abc import Awaitable, Callable
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
@@ -57,23 +58,18 @@ class PgOpinions:
     ) -> Opinion | None:
         """The first one, before the machine's is shown. None where it is not assigned to them. Raises ReviewRefused
         where another one was given before, a conflict stands, or the call is signed off."""
-        member = MemberId(actor.id)
+        member, stored = MemberId(actor.id), storable_text(note)
 
-        async def work(connection: Connection) -> bool:
-            async with connection.transaction():
-                if not await _may_give(connection, tenant, evaluation, member):
-                    return False
-                stored = storable_text(note)
-                if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
-                    await self._log.append(
-                        connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
-                    )
-                return True
+        async def change(connection: Connection) -> None:
+            if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
+                await self._log.append(
+                    connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
+                )
 
-        if not await self._database.run(work):
+        if not await self._changed(tenant, evaluation, member, change):
             return None
         (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
-        if (opinion.blind_score, opinion.blind_note) != (score, storable_text(note)):
+        if (opinion.blind_score, opinion.blind_note) != (score, stored):
             raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
         return opinion
 
@@ -82,21 +78,16 @@ class PgOpinions:
     ) -> Opinion | None:
         """The first opinion is kept beside it. None where it is not assigned to them. Raises ReviewRefused before the
         first opinion."""
-        member = MemberId(actor.id)
+        member, stored = MemberId(actor.id), storable_text(note)
 
-        async def work(connection: Connection) -> bool:
-            async with connection.transaction():
-                if not await _may_give(connection, tenant, evaluation, member):
-                    return False
-                stored = storable_text(note)
-                if await connection.fetchrow(_REVISE, evaluation, member, score, stored, now) is None:
-                    raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
-                await self._log.append(
-                    connection, tenant, actor, "opinion revised", evaluation, now, score=score, note=stored
-                )
-                return True
+        async def change(connection: Connection) -> None:
+            if await connection.fetchrow(_REVISE, evaluation, member, score, stored, now) is None:
+                raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
+            await self._log.append(
+                connection, tenant, actor, "opinion revised", evaluation, now, score=score, note=stored
+            )
 
-        if not await self._database.run(work):
+        if not await self._changed(tenant, evaluation, member, change):
             return None
         (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
         return opinion
@@ -123,28 +114,32 @@ class PgOpinions:
     ) -> bool:
         """The last judgement of a point counts. False where it is not assigned to them. Raises ReviewRefused before the
         first opinion: the points are the machine's."""
-        member = MemberId(actor.id)
+        member, stored = MemberId(actor.id), storable_text(reason)
+
+        async def change(connection: Connection) -> None:
+            given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
+            if await connection.fetchrow(given, evaluation, member) is None:
+                raise ReviewRefused("Give your first opinion before you see the machine's points.")
+            await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
+            said = {"point": point, "agrees": agrees, "reason": stored}
+            await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **said)
+
+        return await self._changed(tenant, evaluation, member, change)
+
+    async def _changed(
+        self,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        change: Callable[[Connection], Awaitable[None]],
+    ) -> bool:
+        """False where it is not assigned to them. Raises ReviewRefused."""
 
         async def work(connection: Connection) -> bool:
             async with connection.transaction():
                 if not await _may_give(connection, tenant, evaluation, member):
                     return False
-                given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
-                if await connection.fetchrow(given, evaluation, member) is None:
-                    raise ReviewRefused("Give your first opinion before you see the machine's points.")
-                stored = storable_text(reason)
-                await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
-                await self._log.append(
-                    connection,
-                    tenant,
-                    actor,
-                    "point judged",
-                    evaluation,
-                    now,
-                    point=point,
-                    agrees=agrees,
-                    reason=stored,
-                )
+                await change(connection)
                 return True
 
         return await self._database.run(work)

@@ -1,7 +1,7 @@
-"""Figures of the whole service for `/metrics`: queues, verdicts, calls by task, spending, pending deliveries."""
+"""Figures of the whole service for `/metrics`: queues, verdicts, calls by task, spending, what is owed."""
 
 import datetime as dt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from orchestrator.jobs.models import JobKind, JobState, Priority, TenantId
 from orchestrator.store.database import Database
@@ -58,10 +58,15 @@ _SPENDING = """
     GROUP BY tenants.id HAVING monthly_usd IS NOT NULL OR sum(usd) > 0 ORDER BY 1
 """
 
-_PENDING_DELIVERIES = """
+_PENDING = """
     SELECT count(*) AS deliveries,
            coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8 AS oldest_seconds
-    FROM deliveries WHERE state = 'pending'
+    FROM {table} WHERE state = 'pending'
+"""
+
+# What is settled keeps in `next_at` when that was.
+_MAILS_GIVEN_UP = """
+    SELECT count(*) FROM mails WHERE state = 'dead' AND next_at >= statement_timestamp() - $1::interval
 """
 
 
@@ -112,7 +117,7 @@ class TenantSpending(NamedTuple):
 
 
 class PendingDeliveries(NamedTuple):
-    """Of webhooks."""
+    """Of an outbox: what is owed and not taken yet."""
 
     deliveries: int
     oldest_seconds: float
@@ -127,6 +132,10 @@ class ServiceMetrics(NamedTuple):
     """In the period."""
     spending: tuple[TenantSpending, ...] = ()
     pending_deliveries: PendingDeliveries = PendingDeliveries(0, 0.0)
+    """To webhooks."""
+    pending_mails: PendingDeliveries = PendingDeliveries(0, 0.0)
+    mails_given_up: int = 0
+    """In the period."""
 
 
 class PgServiceMetrics:
@@ -143,5 +152,11 @@ class PgServiceMetrics:
             tuple(FinishedJobCounts(**dict(row)) for row in await self._database.fetch(_FINISHED, period)),
             tuple(TaskCalls(**dict(row)) for row in await self._database.fetch(_TASK_CALLS, calls)),
             tuple(TenantSpending(**dict(row)) for row in await self._database.fetch(_SPENDING)),
-            PendingDeliveries(**dict((await self._database.fetch(_PENDING_DELIVERIES))[0])),
+            await self._pending("deliveries"),
+            await self._pending("mails"),
+            (await self._database.fetch(_MAILS_GIVEN_UP, period))[0]["count"],
         )
+
+    async def _pending(self, table: Literal["deliveries", "mails"]) -> PendingDeliveries:
+        (row,) = await self._database.fetch(_PENDING.format(table=table))
+        return PendingDeliveries(**dict(row))

@@ -5,6 +5,7 @@ import datetime as dt
 from assayer.models import Absent, Frozen
 from orchestrator.jobs.models import JobKind, JobState, TenantId
 from orchestrator.store.database import Database
+from orchestrator.store.ledger import SUMS
 
 __all__ = ["JobCount", "MonthBudget", "PgUsage", "TenantUsage"]
 
@@ -21,15 +22,10 @@ _CALLS = """
         GROUP BY runs.run_id
     )
     SELECT count(*) AS calls, count(*) FILTER (WHERE cached) AS cached,
-           coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS prompt_tokens,
-           coalesce(sum(completion_tokens) FILTER (WHERE NOT cached), 0)::bigint AS completion_tokens,
-           coalesce(sum(cost_usd) FILTER (WHERE NOT cached), 0) AS cost_usd,
-           count(*) FILTER (
-               WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
-           ) AS unpriced
+           {sums}
     FROM started JOIN ledger USING (run_id)
     WHERE ledger.at >= greatest(started.started_at, $2) AND ledger.at < $3
-"""
+""".replace("{sums}", SUMS)
 
 _BUDGET = """
     SELECT monthly_usd,

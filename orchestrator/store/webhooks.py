@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Collection, Sequence
-from typing import assert_never
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
-from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
+from orchestrator.store.outbox import PgOutbox, claim_query
 from orchestrator.webhooks.models import ClaimedDelivery, Delivery, Webhook, WebhookEvent, WebhookId
-from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
 
 __all__ = ["PgWebhooks"]
 
@@ -30,23 +28,16 @@ _DELIVERIES = """
     WHERE tenant = $1 AND webhook = $2 ORDER BY deliveries.created_at DESC, deliveries.id LIMIT $3
 """
 
-# A claim holds until `next_at`; the number of the attempt is the token by which it is settled.
-_CLAIM = """
-    WITH due AS (
-        SELECT id, row_number() OVER (PARTITION BY webhook ORDER BY next_at, id) AS place FROM deliveries
-        WHERE state = 'pending' AND next_at <= statement_timestamp() AND webhook <> ALL($3::text[])
-    ), taken AS (
-        SELECT id FROM deliveries
-        WHERE id IN (SELECT id FROM due WHERE place <= $2)
-          AND state = 'pending' AND next_at <= statement_timestamp()
-        ORDER BY next_at, id LIMIT $1
-        FOR UPDATE SKIP LOCKED
-    )
-    UPDATE deliveries SET attempt = attempt + 1, next_at = statement_timestamp() + $4 * interval '1 second'
-    FROM taken, webhooks
-    WHERE deliveries.id = taken.id AND webhooks.id = webhook
-    RETURNING deliveries.id, webhook, url, sealed, payload, attempt
-"""
+_CLAIM = claim_query(
+    "deliveries",
+    "webhook, url, sealed, payload",
+    receivers="webhooks",
+    to="webhooks.id = webhook",
+    among="""id IN (SELECT id FROM (
+            SELECT id, row_number() OVER (PARTITION BY webhook ORDER BY next_at, id) AS place FROM deliveries
+            WHERE state = 'pending' AND next_at <= statement_timestamp() AND webhook <> ALL($3::text[])
+        ) AS placed WHERE place <= $4)""",
+)
 
 # Of two at once the second waits for the first, and then finds the batch marked.
 _ADD_FINISHED_BATCHES = """
@@ -94,12 +85,12 @@ _SETTLE = """
 """
 
 
-class PgWebhooks:
-    """Implements `orchestrator.webhooks.delivery.Outbox`."""
+class PgWebhooks(PgOutbox[ClaimedDelivery]):
+    """Implements `orchestrator.webhooks.delivery.WebhookOutbox`."""
 
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
         """With `mails`, whoever handed a batch in is told by mail that it has finished."""
-        self._database = database
+        super().__init__(database, "deliveries", "delivered")
         mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
         self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
 
@@ -157,20 +148,5 @@ class PgWebhooks:
     async def claim(
         self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
-        rows = await self._database.fetch(_CLAIM, most, most_per_webhook, sorted(busy), seconds)
+        rows = await self._database.fetch(_CLAIM, most, seconds, sorted(busy), most_per_webhook)
         return [ClaimedDelivery(**dict(row) | {"payload": json.loads(row["payload"])}) for row in rows]
-
-    async def settle(self, delivery: ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
-        match outcome:
-            case Delivered():
-                state, seconds = "delivered", 0.0
-            case RetryLater():
-                state, seconds = "pending", outcome.seconds
-            case GivenUp():
-                state, seconds = "dead", 0.0
-            case _:
-                assert_never(outcome)
-        row = await self._database.fetch_one(
-            _SETTLE, delivery.id, delivery.attempt, state, storable_text(outcome.detail), seconds
-        )
-        return row is not None

@@ -5,6 +5,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from http import HTTPStatus
 from typing import Any, Protocol
 
 from prometheus_client import Counter as Metric
@@ -12,12 +13,12 @@ from prometheus_client import Counter as Metric
 from assayer.errors import AssayerError, StorageError
 from assayer.ports import Clock
 from orchestrator.jobs.sender_references import own_reference
-from orchestrator.settings import WebhookDeliverySettings
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, Outbox, RetryLater, outcome_of_failure
+from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
-from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater, delivery_outcome
 from orchestrator.webhooks.secrets import SecretCipher, signed_headers
 
-__all__ = ["DeliverySignal", "Outbox", "PostMessage", "WebhookDeliverer"]
+__all__ = ["DeliverySignal", "PostMessage", "WebhookDeliverer", "WebhookOutbox", "delivery_outcome"]
 
 _LOG = logging.getLogger(__name__)
 ATTEMPTS = Metric("assayer_webhook_tries_total", "Tries to deliver to webhooks, by what followed.", ["step"])
@@ -36,7 +37,7 @@ class PostMessage(Protocol):
         ...
 
 
-class Outbox(Protocol):
+class WebhookOutbox(Outbox[ClaimedDelivery], Protocol):
     """All methods raise StorageError. The deliveries of a job are there as soon as it has ended."""
 
     async def add_finished_batches(self) -> int:
@@ -49,10 +50,6 @@ class Outbox(Protocol):
         """Deliveries that are due, none to `busy` webhooks; nobody else gets them for so many seconds."""
         ...
 
-    async def settle(self, delivery: ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
-        """False when the claim no longer held."""
-        ...
-
 
 class DeliverySignal(Protocol):
     async def next(self, timeout: float) -> object:
@@ -63,7 +60,7 @@ class DeliverySignal(Protocol):
 class WebhookDeliverer:
     def __init__(
         self,
-        outbox: Outbox,
+        outbox: WebhookOutbox,
         cipher: SecretCipher,
         post: PostMessage,
         signal: DeliverySignal,
@@ -162,3 +159,14 @@ def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
         return dict(payload)
     row = None if data.get("batch") is None else data.get("row")
     return {**payload, "data": {**data, "reference": own_reference(str(data["source"]), row)}}
+
+
+def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:
+    """After attempt number `attempt`, from 1. `answer` is the receiver's status, or why there is none; `draw` is
+    uniform in [0, 1)."""
+    if isinstance(answer, int) and 200 <= answer < 300:
+        return Delivered(f"It answered {answer}.")
+    detail = f"It answered {answer}." if isinstance(answer, int) else answer
+    if answer == HTTPStatus.GONE:
+        return GivenUp(f"{detail} That means that nobody receives messages there any more.")
+    return outcome_of_failure(detail, attempt, draw, settings)

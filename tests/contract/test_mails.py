@@ -14,6 +14,7 @@ from cluster.mail import mail_deliverer
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
 from orchestrator.mail.models import Mail
+from orchestrator.outbox import GivenUp
 from orchestrator.reviewing.models import NewMember
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from orchestrator.store.mails import PgMails
@@ -339,6 +340,21 @@ async def test_an_address_that_is_none_is_given_up_unsent(service: Service, post
         (mail,) = await until(service, grace, "dead")
     assert "address cannot be written to" in mail.said
     assert not post.letters
+
+
+async def test_operators_see_how_long_mails_wait_and_which_were_given_up(service: Service) -> None:
+    await invited(service, "Grace Hopper", "Ada Byron")
+    await service.database.execute("UPDATE mails SET created_at = now() - interval '3 hours'")
+    first, _ = await service.services.mails.claim(10, 60)
+    assert await service.services.mails.settle(first, GivenUp("There is no such mailbox."))
+    seen = await service.services.metrics.collect()
+    assert (seen.pending_mails.deliveries, seen.mails_given_up, seen.pending_deliveries.deliveries) == (1, 1, 0)
+    assert 3 * 3600 <= seen.pending_mails.oldest_seconds < 4 * 3600
+    async with service.caller("admin") as admin:
+        figures = (await admin.get("/metrics")).text.splitlines()
+    assert {"assayer_mails_pending 1.0", "assayer_mails_given_up_last_hour 1.0"} <= set(figures)
+    await service.database.execute("UPDATE mails SET next_at = now() - interval '2 hours' WHERE state = 'dead'")
+    assert (await service.services.metrics.collect()).mails_given_up == 0
 
 
 @asynccontextmanager

@@ -16,11 +16,11 @@ from cluster.clock import SystemClock
 from cluster.settings import WebhookSettings
 from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
 from orchestrator.jobs.models import TenantId
+from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import EVENTS, ClaimedDelivery, Delivery, Webhook, WebhookId
-from orchestrator.webhooks.retry_policy import Delivered, DeliveryOutcome, GivenUp, RetryLater
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
 from tests.contract.tables_of import tables_of
 from tests.contract.webhook_receiver import Receiver, receiver

@@ -42,6 +42,8 @@ _FULL = ServiceMetrics(
     (TaskCalls("review", 3, 1, 1, 0.5, 1.0),),
     (TenantSpending(_BEES, 10.0, 1.0),),
     PendingDeliveries(1, 2.0),
+    PendingDeliveries(2, 3.0),
+    1,
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.release import ReleaseMinima, released
-from benchmarks.quality import check_reports, quotations
+from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import stands_in
 from tests.unit.quotes_cases import NOT_FOUND, STANDING
@@ -369,7 +369,7 @@ def test_command_over_nothing_exits_2(tmp_path: Path) -> None:
 
 
 def test_checker_imports_the_standard_library_alone() -> None:
-    for module in (check_reports, quotations):
+    for module in (check_reports, corpus_records, quotations):
         assert _imported(Path(str(module.__file__))) <= sys.stdlib_module_names | {"benchmarks"}
 
 

@@ -1,13 +1,11 @@
 """Contribution: dimensions and queries → look → comparison → augmentation, look → comparison → synthesis (6 levels)."""
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.claim_quotes import GivenQuote, Side, quoted_point
-from assayer.citing.evidence import Evidence, Quoted, check_quote, citation_of, evidence_batches
+from assayer.citing.evidence import Evidence, evidence_batches
 from assayer.citing.labels import labelled, marker, plain
 from assayer.errors import AssayerError
 from assayer.literature.library import Library, field_coverage, near_beyond_corpus
@@ -18,17 +16,15 @@ from assayer.methods.scholareval.candidate_order import fused, in_turn, reranked
 from assayer.methods.scholareval.first_look import FirstLooker
 from assayer.methods.scholareval.method_reading import RelevantPaper
 from assayer.methods.scholareval.options import ScholarEvalOptions
-from assayer.methods.scholareval.paper_evidence import ABSTRACT_CHARS, evidence_from_papers
+from assayer.methods.scholareval.paper_comparison import PaperComparison
+from assayer.methods.scholareval.paper_evidence import evidence_from_papers
 from assayer.methods.scholareval.read_for_methods import ReadForMethods
 from assayer.methods.scholareval.schemas import (
-    ComparedPaper,
     ComparisonQuestion,
     ContributionDimension,
     DimensionReview,
     DimensionsQuestion,
     LabelledText,
-    NoveltyStanding,
-    NoveltyVerdict,
     SynthesisQuestion,
 )
 from assayer.methods.scholareval.soundness import paper_note
@@ -43,13 +39,6 @@ Out = TypeVar("Out")
 
 _STAGES = 5
 
-_STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"paper_has_it": -1, "paper_has_part": 0, "idea_goes_further": 1}
-_SIDE: dict[NoveltyStanding, Side] = {
-    "paper_has_it": "against",
-    "paper_has_part": "against",
-    "idea_goes_further": "for",
-}
-_UNCOMPARED = "It was not compared along this dimension: the settings leave the comparison out."
 _UNTOUCHED = "Its text says nothing about this."
 _NOT_COVERED = Absent(
     reason="The corpus does not cover this field: what is missing from it says nothing about novelty."
@@ -60,25 +49,8 @@ _NOT_COVERED_NOR_FOUND = Absent(
 )
 
 
-@dataclass(frozen=True)
-class _PaperComparison:
-    """One paper along one dimension that it touches."""
-
-    paper: PaperId
-    title: str
-    year: int | None
-    standing: NoveltyStanding | None
-    """None where it was not compared."""
-    reason: str
-    """Of the standing; without one the beginning of its abstract."""
-    quoted: Quoted | None
-    numbers: frozenset[Decimal]
-    """Of what was shown of the paper."""
-    shown: Evidence
-
-
 class _Compared(NamedTuple):
-    touching: Mapping[str, list[_PaperComparison]]
+    touching: Mapping[str, list[PaperComparison]]
     """By the dimensions' labels, papers in order."""
     papers: list[PaperId]
     """All that were compared, whether they touch anything or not."""
@@ -232,22 +204,22 @@ class ContributionModule:
     async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
         evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
         if "comparison" in self._options.without:
-            bare = [_uncompared(item) for item in evidence]
+            bare = [PaperComparison.of(item, None) for item in evidence]
             return _Compared({part.label: bare for part in parts}, [one.paper for one in bare])
         batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
 
-        async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, _PaperComparison]]:
+        async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
             question = ComparisonQuestion(idea=self._idea, parts=parts, evidence=batch)
             answer = await ask(self._llm, tasks.COMPARISON, question, self._run)
             shown = {item.label: item for item in batch}
             return [
-                (verdict.dimension, _paper_comparison(shown[paper.label], verdict))
+                (verdict.dimension, PaperComparison.of(shown[paper.label], verdict))
                 for paper in answer.comparisons
                 for verdict in paper.verdicts
             ]
 
         outcomes = await each(batched, compare)
-        touching: dict[str, list[_PaperComparison]] = {part.label: [] for part in parts}
+        touching: dict[str, list[PaperComparison]] = {part.label: [] for part in parts}
         for found in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched]):
             for label, compared in found:
                 touching[label].append(compared)
@@ -276,7 +248,7 @@ class ContributionModule:
         ]
 
     async def _review_dimension(
-        self, dimension: ContributionDimension, touching: Sequence[_PaperComparison], compared: _Compared
+        self, dimension: ContributionDimension, touching: Sequence[PaperComparison], compared: _Compared
     ) -> Assessment:
         readings = self._readings(touching, compared.seeds)
         name, statement = plain(dimension.name), plain(" ".join(dimension.statements))
@@ -287,7 +259,7 @@ class ContributionModule:
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
-            compared=tuple(_compared_paper(f"P{number}", one) for number, one in enumerate(touching, start=1)),
+            compared=tuple(one.for_synthesis(f"P{number}") for number, one in enumerate(touching, start=1)),
             untouching=len(compared.papers) - len(touching),
             read=tuple(paper_note(f"P{number}", one) for number, one in enumerate(read, start=len(touching) + 1)),
             fit=self._fit,
@@ -308,22 +280,25 @@ class ContributionModule:
             readings=readings,
         )
 
-    def _readings(self, touching: Sequence[_PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
+    def _readings(self, touching: Sequence[PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
         """Of every paper that touches any dimension; those that do not touch this one say so."""
         by_paper = {one.paper: one for one in touching}
         idea = numbers_in(self._idea)
         return tuple(
-            _reading(by_paper[paper], idea)
+            by_paper[paper].reading(idea)
             if paper in by_paper
             else Reading(label=marker(paper), stance=None, text=_UNTOUCHED)
             for paper in shown
         )
 
     def _points(
-        self, review: DimensionReview, compared: Sequence[_PaperComparison], read: Sequence[RelevantPaper]
+        self, review: DimensionReview, compared: Sequence[PaperComparison], read: Sequence[RelevantPaper]
     ) -> tuple[Point, ...]:
         papers = labelled([*(one.paper for one in compared), *(one.paper for one in read)])
-        given = [*map(_given_quote, compared), *(quote for one in read for quote in _quotes_on_both_sides(one))]
+        given = [
+            *(one.given_quote() for one in compared),
+            *(quote for one in read for quote in _quotes_on_both_sides(one)),
+        ]
         known = {one.paper: one.numbers for one in read} | {one.paper: one.numbers for one in compared}
         numbers = KnownNumbers(numbers_in(self._idea), known)
         shown = {one.paper: one.shown for one in read} | {one.paper: one.shown for one in compared}
@@ -333,7 +308,7 @@ class ContributionModule:
             *(quoted_point("suggestion", one.text, papers, given, numbers, shown) for one in review.suggestions),
         )
 
-    def _reason_not_to_judge(self, touching: Sequence[_PaperComparison]) -> Absent | None:
+    def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
         """Why a dimension that no paper touches cannot be judged: silence is no sign of novelty when the corpus
         does not cover the field, or when part of the search was lost."""
         if touching:
@@ -352,57 +327,6 @@ def _joined(one: _Compared, other: _Compared) -> _Compared:
     return _Compared(touching, [*one.papers, *other.papers])
 
 
-def _paper_comparison(evidence: Evidence, verdict: NoveltyVerdict) -> _PaperComparison:
-    return _PaperComparison(
-        paper=evidence.paper_id,
-        title=evidence.title,
-        year=evidence.year,
-        standing=verdict.verdict,
-        reason=verdict.reason,
-        quoted=check_quote(verdict.quote, evidence),
-        numbers=evidence.numbers,
-        shown=evidence,
-    )
-
-
-def _uncompared(evidence: Evidence) -> _PaperComparison:
-    return _PaperComparison(
-        paper=evidence.paper_id,
-        title=evidence.title,
-        year=evidence.year,
-        standing=None,
-        reason=evidence.text[:ABSTRACT_CHARS],
-        quoted=None,
-        numbers=evidence.numbers,
-        shown=evidence,
-    )
-
-
-def _reading(compared: _PaperComparison, idea: Set[Decimal]) -> Reading:
-    if compared.standing is None:
-        return Reading(label=marker(compared.paper), stance=None, text=_UNCOMPARED)
-    quoted, text = compared.quoted, plain(compared.reason)
-    return Reading(
-        label=marker(compared.paper),
-        stance=_STANCE[compared.standing],
-        text=text,
-        quote=citation_of(compared.paper, quoted) if quoted else None,
-        numbers_not_found=KnownNumbers(idea, {compared.paper: compared.numbers}).missing_from(text, [compared.paper]),
-    )
-
-
-def _compared_paper(label: str, compared: _PaperComparison) -> ComparedPaper:
-    verified = compared.quoted is not None and compared.quoted.state == "verified"
-    return ComparedPaper(
-        label=label,
-        title=compared.title,
-        year=compared.year,
-        verdict=compared.standing,
-        reason=plain(compared.reason),
-        quote=compared.quoted.words if compared.quoted and verified else "",
-    )
-
-
 def _quotes_on_both_sides(source: RelevantPaper) -> list[GivenQuote]:
     """It was quoted for a method: what that says of the contribution is the reviewer's to tell."""
     if source.note is None:
@@ -410,12 +334,3 @@ def _quotes_on_both_sides(source: RelevantPaper) -> list[GivenQuote]:
     said = f"{source.note.did} {source.note.results}"
     sides: tuple[Side, ...] = ("for", "against")
     return [GivenQuote(paper=source.paper, side=side, statement=said, quoted=source.quoted) for side in sides]
-
-
-def _given_quote(compared: _PaperComparison) -> GivenQuote:
-    return GivenQuote(
-        paper=compared.paper,
-        side=_SIDE[compared.standing] if compared.standing else "neither",
-        statement=compared.reason if compared.standing else "",
-        quoted=compared.quoted,
-    )

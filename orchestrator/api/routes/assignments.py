@@ -112,9 +112,7 @@ class DraftOfAssignments(NamedTuple):
 async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
     """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
     Conflicts are also looked for, by names and affiliations. What was assigned before stays."""
-    batch = BatchId(id)
-    if await services.jobs.batch(caller.tenant, batch) is None:
-        raise not_found("batch", id)
+    batch = (await services.find_batch(caller.tenant, id)).id
     draft = await draft_assignments(services, caller.tenant, batch, body)
     if not body.dry_run:
         await keep_draft(services, caller.tenant, batch, draft, actor_of(caller))
@@ -193,9 +191,8 @@ async def withdraw(
 @router.get("/v1/batches/{id}/conflicts", responses=problem_responses(404, 422))
 async def conflicts(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[ConflictOfInterest]:
     """Conflicts of interest of a batch: declared, and found when reviewers were assigned; cleared ones included."""
-    if await services.jobs.batch(caller.tenant, BatchId(id)) is None:
-        raise not_found("batch", id)
-    return Page(items=tuple(await services.assignments.conflicts(caller.tenant, batch=BatchId(id))), next=None)
+    batch = await services.find_batch(caller.tenant, id)
+    return Page(items=tuple(await services.assignments.conflicts(caller.tenant, batch=batch.id)), next=None)
 
 
 @router.post(

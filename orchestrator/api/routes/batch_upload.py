@@ -19,7 +19,7 @@ from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, rep
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import CUTOFF_AHEAD, board_problem, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
 from orchestrator.api.routes.batches import BatchLinks, batch_links, batch_path
 from orchestrator.api.services import Services, ServicesDependency, UploadLimitDependency
@@ -188,9 +188,7 @@ async def more(
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Adds rows to a batch that was left open, and closes it unless `open` says that more will follow."""
-    batch = await services.jobs.batch(caller.tenant, BatchId(id))
-    if batch is None:
-        raise not_found("batch", id)
+    batch = await services.find_batch(caller.tenant, id)
     intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)
     part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)

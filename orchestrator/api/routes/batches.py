@@ -194,7 +194,7 @@ async def listed(
 @router.get("/{id}", responses=problem_responses(404, 422))
 async def one(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
     """One batch: its progress, and the rows that hold no usable idea."""
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
     # Counted when all have ended: whoever asks again and again while a batch runs makes nobody count its rows.
@@ -217,33 +217,25 @@ async def change(
         caller.tenant, BatchId(id), details, actor_of(caller), services.clock.now()
     ):
         raise not_found("batch", id)
-    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
+    return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
 @router.delete("/{id}", responses=problem_responses(404, 422))
 async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
     """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are."""
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     await services.jobs.cancel_batch(caller.tenant, batch.id)
-    return batch_resource(await _find_batch(services, caller.tenant, id), services.clock.now())
+    return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
 @router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
     """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
     budget, without paying again for answers that are there."""
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     retried = await services.jobs.retry_batch(caller.tenant, batch.id)
-    found = batch_summary(await _find_batch(services, caller.tenant, id), services.clock.now())
+    found = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
     return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=found)
-
-
-async def _find_batch(services: Services, tenant: TenantId, batch: str) -> BatchStatus:
-    """Raises HttpProblem (404)."""
-    found = await services.jobs.batch(tenant, BatchId(batch))
-    if found is None:
-        raise not_found("batch", batch)
-    return found
 
 
 @router.get("/{id}/evaluations", responses=problem_responses(404, 422))
@@ -251,7 +243,7 @@ async def evaluations(
     id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[Evaluation]:
     """Its evaluations, the last row first."""
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     jobs = await services.jobs.list(
         caller.tenant, batch=batch.id, state=query.state, after=decode_cursor(query.after), limit=query.limit + 1
     )
@@ -271,7 +263,7 @@ async def stream(
     last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
 ) -> Response:
     """Its progress as an event stream, until it has finished."""
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
     events = _progress_events(services, caller.tenant, batch.id)
@@ -317,7 +309,7 @@ async def results(
     """The results so far: whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
-    batch = await _find_batch(services, caller.tenant, id)
+    batch = await services.find_batch(caller.tenant, id)
     await services.audit_log.record(
         caller.tenant, actor_of(caller), "exported", batch.id, services.clock.now(), format=format_name
     )

@@ -11,7 +11,6 @@ from orchestrator.api.authentication import Manager
 from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import not_found
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 
@@ -82,10 +81,7 @@ async def erasure_of(services: Services, tenant: TenantId, source: str | None, b
     """What would go. Raises HttpProblem for a batch that is not there."""
     refused = await services.erasures.refused_rows(tenant, source)
     if batch is not None:
-        status = await services.jobs.batch(tenant, BatchId(batch))
-        if status is None:
-            raise not_found("batch", batch)
-        refused = len(status.rejected)
+        refused = len((await services.find_batch(tenant, batch)).rejected)
     found = await services.erasures.find(tenant, source, None if batch is None else BatchId(batch))
     return Erasure(
         dry_run=True,

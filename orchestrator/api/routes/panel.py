@@ -103,10 +103,8 @@ class SignOffBody(Body):
 async def panel(id: PathId, caller: PanelReader, services: ServicesDependency) -> Panel:
     """The opinions on a batch, proposal by proposal, and how far reviewers agree, before and after they saw the
     machine's."""
-    batch, tenant = BatchId(id), caller.tenant
-    if await services.jobs.batch(tenant, batch) is None:
-        raise not_found("batch", id)
-    return await panel_of(services, tenant, batch)
+    batch = await services.find_batch(caller.tenant, id)
+    return await panel_of(services, caller.tenant, batch.id)
 
 
 async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Panel:

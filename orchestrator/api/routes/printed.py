@@ -13,7 +13,6 @@ from orchestrator.api.acting import CallReader, ReportReader
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import not_found
 from orchestrator.api.routes.evaluations import stored_report
 from orchestrator.api.routes.panel import panel_of
 from orchestrator.api.services import ServicesDependency
@@ -52,9 +51,7 @@ async def dossier(
     """What came of a batch, for a file: every proposal with score, certainty, corpus fit and flags, refused rows with
     reasons; for roles that may see the panel also what people think. As PDF."""
     batch, tenant = BatchId(id), caller.tenant
-    call = await services.jobs.batch(tenant, batch)
-    if call is None:
-        raise not_found("batch", id)
+    call = await services.find_batch(tenant, id)
     await services.figures.fill(tenant, batch)
     rows = await services.tables.all(tenant, batch, query.ranking)
     panel = await panel_of(services, tenant, batch) if may(caller.role, "see the panel") else None

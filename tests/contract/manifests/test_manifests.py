@@ -1,24 +1,30 @@
 """Every overlay: what its schemas allow, what operators take, and nothing that names what is not there."""
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from fastapi import APIRouter
+from starlette.routing import BaseRoute, Route
 from typer.main import get_command
 
 from cluster.cli.corpus import app
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
+from orchestrator.api.application import create_documented_app
 from tests.contract.manifests.network_reach import egress_peers
 from tests.contract.manifests.pod_rules import pod_problems
 from tests.contract.manifests.ray_rules import ray_problems
 from tests.contract.manifests.reference_rules import reference_problems
 from tests.contract.manifests.resources import FOLDERS, ROOT, Resources, build_folder, of_kind, pods_of
 from tests.contract.manifests.schemas import DEFINITIONS, custom_kinds, schema_problems
+from workers.mail.settings import MailServerSettings
 
-OVERLAYS = {f"overlays/{name}" for name in ("bucket", "cpu", "gpu", "gpu-search", "kind", "llm", "nightly", "small")}
+_NAMES = ("bucket", "cpu", "gpu", "gpu-search", "kind", "llm", "mail", "nightly", "small")
+OVERLAYS = {f"overlays/{name}" for name in _NAMES}
 ALONE = [folder for folder in FOLDERS if folder != "base"]
 """The base is held against the rules in each overlay; alone it has no database."""
 
@@ -78,6 +84,7 @@ def test_every_command_is_one_of_the_program(resources: Resources) -> None:
         ("cpu", "assayer", "serve/cpu-cluster.yaml"),
         ("gpu", "assayer", "serve/gpu-cluster.yaml"),
         ("gpu-search", "assayer", "serve/gpu-search-cluster.yaml"),
+        ("mail", "assayer", "serve/cpu-cluster.yaml"),
         ("llm", "assayer", "serve/closed-cluster.yaml"),
         ("llm", "assayer-llm", "llm/judge.yaml"),
         ("small", "assayer", "serve/small-cluster.yaml"),
@@ -149,6 +156,43 @@ def test_figures_alerts_dashboard_and_traces_come_together() -> None:
     assert of_kind(built, "PrometheusRule")
     assert [one for one in of_kind(built, "ConfigMap") if one["metadata"].get("labels", {}).get("grafana_dashboard")]
     assert [one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "traces"]
+
+
+def test_mails_go_to_their_server_by_the_one_way_that_is_open_to_it() -> None:
+    built, without = build_folder("overlays/mail"), build_folder("overlays/cpu")
+    (settings,) = (one["data"] for one in of_kind(built, "ConfigMap") if "ASSAYER_HOME" in one["data"])
+    prefix = "ASSAYER_MAIL__"
+    mail = {name.removeprefix(prefix).lower(): value for name, value in settings.items() if name.startswith(prefix)}
+    server = MailServerSettings.model_validate(mail)
+    assert server.host
+    assert settings["ASSAYER_ACCESS__URL"].startswith("https://")
+    (way,) = (one for one in of_kind(built, "NetworkPolicy") if one["metadata"]["name"] == "mail")
+    assert way["spec"]["podSelector"] == {"matchLabels": {"assayer/part": "pools"}}
+    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [server.port_or_usual]
+    (pools,) = (pod for pod in pods_of(built) if pod.labels["assayer/part"] == "pools")
+    assert {"secretRef": {"name": "assayer-mail", "optional": True}} in pools.containers[0]["envFrom"]
+    assert "ASSAYER_MAIL" not in yaml.safe_dump_all(list(without))
+    assert [one["metadata"]["name"] for one in of_kind(without, "NetworkPolicy")].count("mail") == 0
+
+
+def test_the_way_in_leads_to_every_page_and_resource_and_not_to_figures() -> None:
+    (way,) = (one for one in of_kind(build_folder("overlays/cpu"), "HTTPRoute") if one["metadata"]["name"] == "assayer")
+    matches = [match["path"] for rule in way["spec"]["rules"] for match in rule["matches"]]
+
+    def is_open(path: str) -> bool:
+        return any(
+            path == one["value"] or (one["type"] == "PathPrefix" and path.startswith(f"{one['value']}/"))
+            for one in matches
+        )
+
+    def paths_of(routes: Iterable[BaseRoute]) -> Iterator[str]:
+        for one in routes:
+            router: APIRouter | None = getattr(one, "original_router", None)
+            yield from (one.path,) if isinstance(one, Route) else paths_of(router.routes if router else ())
+
+    paths = {*paths_of(create_documented_app().routes)}
+    assert {"/", "/console", "/docs", "/metrics", "/openapi.json", "/readyz", "/v1/batches"} <= paths
+    assert {path for path in paths if not is_open(path)} == {"/metrics"}
 
 
 def test_grobid_is_set_up_as_compose_does_it() -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from tests.contract.manifests.network_reach import allows, egress_peers, ingress_rules
+from tests.contract.manifests.reference_rules import selects
 from tests.contract.manifests.resources import Pod, Resources, build_folder, of_kind, pods_of
 
-SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "small", "kind")
+SERVICES = ("bucket", "cpu", "gpu", "gpu-search", "llm", "mail", "small", "kind")
 _NAMESPACE = "kubernetes.io/metadata.name"
 _DNS = {
     "namespaceSelector": {"matchLabels": {_NAMESPACE: "kube-system"}},
@@ -100,6 +101,23 @@ def test_nothing_leaves_where_nothing_may() -> None:
     for pod in pods:
         peers = list(egress_peers(policies, pod))
         assert not [peer for peer in peers if peer.keys() != {"podSelector"} and peer != _DNS], pod.of
+
+
+def test_a_mail_server_is_reached_where_one_is_set_and_by_the_pools_alone() -> None:
+    def who_may(overlay: str) -> set[str]:
+        resources = build_folder(f"overlays/{overlay}")
+        policies = of_kind(resources, "NetworkPolicy")
+        return {
+            pod.labels["assayer/part"]
+            for pod in pods_of(resources)
+            for policy in policies
+            if selects(policy["spec"]["podSelector"], pod.labels)
+            for rule in policy["spec"].get("egress", ())
+            if any(port["port"] in (25, 465, 587) for port in rule.get("ports", ()))
+        }
+
+    assert who_may("mail") == {"pools"}
+    assert {part for overlay in SERVICES if overlay != "mail" for part in who_may(overlay)} == set()
 
 
 def test_what_leaves_elsewhere_is_the_pools_and_goes_to_public_addresses() -> None:

@@ -1,0 +1,55 @@
+"""Records that a corpus was built from, to hold finished reports against. Only the standard library is used."""
+
+import datetime as dt
+import gzip
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["differences", "records_of", "texts_of"]
+
+Json = dict[str, Any]
+
+
+def records_of(path: Path, wanted: set[str]) -> dict[str, Json]:
+    """Those with the ids that are wanted, of a file that a corpus was built from."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        records = (json.loads(line) for line in lines if line.strip())
+        return {record["id"]: record for record in records if record.get("id") in wanted}
+
+
+def differences(reference: Json, record: Json) -> Iterator[str]:
+    """What a report says of a reference other than the record does."""
+    label = reference["label"]
+    if _words(reference["title"]) != _words(record["title"]):
+        yield f"the title of {label} is not the record's: {reference['title']!r}"
+    if reference["url"] != (record.get("url") or ""):
+        yield f"the address of {label} is not the record's: {reference['url']!r}"
+    if reference["publication_date"] != _last_day(record.get("publication_date") or record.get("year")):
+        yield f"the date of {label} is not the record's: {reference['publication_date']!r}"
+
+
+def _last_day(date: Any) -> str | None:
+    """The day itself, or the last one of a month or year."""
+    text = str(date or "")
+    if not text or len(text) == 10:
+        return text or None
+    year, month = (int(text[:4]), int(text[5:7])) if len(text) == 7 else (int(text), 12)
+    first_of_next = dt.date(year + month // 12, month % 12 + 1, 1)
+    return (first_of_next - dt.timedelta(days=1)).isoformat()
+
+
+def texts_of(record: Json) -> list[str]:
+    """In which a quote may stand."""
+    sections = [section["text"] for section in record.get("sections") or []]
+    return [record["title"], record.get("abstract") or "", *sections]
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without accents and invisible characters; marks and spaces only separate."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = (character for character in plain if unicodedata.category(character) not in {"Mn", "Cf"})
+    return re.findall(r"\w+", "".join(kept))
