@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["watch", "watch_all"]
 
-_TOLD = {"queued": "waiting", "started": "running"}
+_TOLD = {"queued": "waiting", "started": "under way"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "dead", "cancelled")
 _NAMED = 20
 """Rows of a state that are named when a batch has ended."""

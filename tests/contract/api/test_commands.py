@@ -96,7 +96,7 @@ async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: P
     )
     asked = await program.run("shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
     assert asked.code == 0, asked.err
-    assert re.search(r"^Left out: row \d, ev_\w+: It failed$", asked.err, re.MULTILINE)
+    assert re.search(r"^Left out: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
     lease = await service.lease()
     assert isinstance(lease.request, RankingRequest)

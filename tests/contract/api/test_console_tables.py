@@ -288,6 +288,11 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await page.get_by_role("heading", name="0 proposals").wait_for()
         await page.get_by_label("flagged only").uncheck()
         await page.get_by_role("heading", name="4 proposals").wait_for()
+        await page.goto(f"{url}/console/calls/{batch}")
+        for key in ("Tab", "Tab", "Enter"):
+            await page.keyboard.press(key)
+        await page.locator("td.title a:focus").wait_for()
+        assert await page.locator("a:focus").inner_text() == TITLES[0], "the first proposal is three keys away"
         await page.get_by_role("button", name="Evaluate 1 again").click()
         await page.get_by_role("link", name="Cancel …").click()
         await page.get_by_role("button", name="Cancel 1 proposal").click()
