@@ -117,7 +117,7 @@ def _batch(client: "Client", batch: str) -> bool:
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
-                remark(f"{batch}: nothing of it runs. About the next one: {waits}")
+                remark(f"{batch}: nothing is under way yet. The next one: {waits}")
             if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > told and tenth < 10:
                 told = tenth
                 remark(f"{batch}: {_line(summary)}")
@@ -151,7 +151,7 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
     for state in _WITHOUT_RESULT:
         count = batch.states.get(state, 0)
         listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
-        for job in islice(listed, _NAMED):
+        for job in sorted(islice(listed, _NAMED), key=lambda one: one.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
             remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:

@@ -211,7 +211,7 @@ def waiting_reason(now: QueuePosition) -> str:
         return reason
     if now.ahead:
         return f"{now.ahead:,} others of your organisation come first."
-    return "It is the next one, and begins when there is room."
+    return "It begins when there is room."
 
 
 def _lacks_budget(now: QueuePosition) -> str | None:

@@ -225,7 +225,7 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     async with service.caller() as caller:
         found = (await caller.get(f"/v1/batches/{batch}")).json()
         assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
-        assert told.strip() == f"{batch}: nothing of it runs. About the next one: {found['waiting']}"
+        assert told.strip() == f"{batch}: nothing is under way yet. The next one: {found['waiting']}"
         await caller.delete(f"/v1/batches/{batch}")
         assert (await caller.get(f"/v1/batches/{batch}")).json()["waiting"] is None
     await watching.communicate()

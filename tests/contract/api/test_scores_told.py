@@ -159,3 +159,21 @@ async def test_what_cannot_be_evaluated_again_is_not_promised(service: Service) 
     assert "1 document that ended without a report is kept no longer" in page
     assert "Its document is kept no longer" in alone
     assert "Evaluate it again" not in alone
+
+
+async def test_rules_of_a_call_name_its_board_and_a_list_of_proposals_names_their_call(service: Service) -> None:
+    permitting = service.with_services(board_models=("large", "other"))
+    files = [("file", ("one.txt", TEXT.encode()))]
+    async with permitting.caller() as caller:
+        chosen = {"method": "innoeval", "board": "3", "board_models": "other,large", "name": "Spring <call>"}
+        made = await caller.post("/v1/batches", params=chosen, files=files)
+        usual = (await caller.post("/v1/batches", files=files)).json()["id"]
+    async with signed_in(permitting, await service.key()) as client:
+        page = (await client.get(f"/console/calls/{made.json()['id']}")).text
+        other = (await client.get(f"/console/calls/{usual}")).text
+        listed = (await client.get("/console/evaluations")).text
+    assert "<dt>Reviewers on each board</dt><dd>3</dd>" in page
+    assert "<dt>Who answers for them</dt><dd>other, large</dd>" in page
+    assert "Reviewers on each board" not in other
+    assert "Spring &lt;call&gt;</a>, row 1" in listed
+    assert f"{usual}</a>, row 1" in listed
