@@ -232,7 +232,7 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
         async def ready() -> list[Check]:
             return await check_readiness(database, engine)
 
-        unavailable = {name: str(why) for name, why in engine.methods.items() if why is not None}
+        unavailable = {name: why.message for name, why in engine.methods.items() if why is not None}
         services = api_services(settings, database, listener, clock, engine.corpora, ready, unavailable)
         async with open_evaluator(process_name(), settings, database, listener, engine, clock) as evaluator:
             yield Service(create_app(services), database, evaluator)
