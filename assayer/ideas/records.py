@@ -10,7 +10,7 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import Idea, Section
 
-__all__ = ["decode_json", "holds_idea", "idea_of_record"]
+__all__ = ["decode_json", "holds_idea", "idea_of_record", "named_source"]
 
 _PARTS = (
     "abstract", "summary", "idea", "background", "introduction", "motivation", "problem", "problem_statement",
@@ -75,8 +75,9 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
     return day
 
 
-def _identified(source: str, value: Any) -> str:
+def named_source(source: str, record: Mapping[Any, Any]) -> str:
     """A record's own id is only shown: it stands in the source, and the idea gets assayer's id."""
+    value = next((value for name, value in record.items() if _normal(str(name)) == "id"), None)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         return source
     shown = re.sub(r"[^\w.-]+", "_", str(value).strip())[:80]
@@ -93,7 +94,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
             f"{source} is {kind}, not an idea.", "Give an object with a `text`, or with `problem`, `method` …"
         )
     fields = {_normal(str(name)): value for name, value in record.items()}
-    source = _identified(source, fields.get("id"))
+    source = named_source(source, record)
     cutoff = _cutoff(fields.get("cutoff"), source, latest_cutoff)
     title = fields.get("title")
     if title is not None and not isinstance(title, str):

@@ -2,11 +2,11 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
-from assayer.ideas.records import holds_idea, idea_of_record
+from assayer.ideas.records import holds_idea, idea_of_record, named_source
 from assayer.models import Frozen, Idea
 from assayer.text.sanitise import clean_text, hidden_flags
 
@@ -40,6 +40,8 @@ class IdeaOfRow(NamedTuple):
     number: int
     """Among the rows after the header that are not blank, from 1."""
     idea: Idea | InputError
+    source: str
+    """What it is called: its place in the table, with its own id where it has one."""
 
 
 def check_columns(names: Sequence[str], what: str) -> None:
@@ -78,11 +80,15 @@ def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = N
         raise InputError(f"{source} is empty.", "Put the names of the columns on the first line: title, text.")
     check_columns(header.cells, source)
     for number, row in enumerate(rows, 1):
-        yield IdeaOfRow(number, _idea(row, header.cells, f"{source}:{number}", latest_cutoff))
+        cells = zip(header.cells, row.cells, strict=False)
+        fields = {name.strip(): cell for name, cell in cells if name.strip() and cell.strip()}
+        place = f"{source}:{number}"
+        yield IdeaOfRow(number, _idea(row, fields, place, latest_cutoff), named_source(place, fields))
 
 
-def _idea(row: IdeaTableRow, names: Sequence[str], source: str, latest_cutoff: dt.date | None) -> Idea | InputError:
-    fields = {name.strip(): cell for name, cell in zip(names, row.cells, strict=False) if name.strip() and cell.strip()}
+def _idea(
+    row: IdeaTableRow, fields: Mapping[str, str], source: str, latest_cutoff: dt.date | None
+) -> Idea | InputError:
     try:
         idea = idea_of_record(fields, source, latest_cutoff)
     except InputError as error:

@@ -67,8 +67,7 @@ def fetch(
     ] = False,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Save reports or results to files and print their paths. A batch's fetch that was cut goes on where it stopped.
-    Exit code 1: there are none yet."""
+    """Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     wanted = formats or _USUAL[kind]
     _make_folder(out)

@@ -200,7 +200,7 @@ def _table_rows(
         lines.count()
         row, source = first + one.number - 1, row_name(name, one.number, first + one.number - 1)
         if isinstance(one.idea, InputError):
-            yield rejected_row(row, source, one.idea, "text")
+            yield rejected_row(row, one.source if name else source, one.idea, "text")
         else:
             yield AcceptedRow(row, source, one.idea, None)
 

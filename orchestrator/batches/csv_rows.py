@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import BinaryIO, NamedTuple
 
 from assayer.errors import InputError
-from assayer.ideas.records import holds_idea, idea_of_record
+from assayer.ideas.records import holds_idea, idea_of_record, named_source
 from assayer.ideas.tables import MOST_COLUMNS, check_columns
 from assayer.text.decoding import Encoding, encoding_of
 from orchestrator.batches.rows import (
@@ -162,7 +162,7 @@ def _row(
     try:
         return AcceptedRow(number, source, idea_of_record(fields, source, latest_cutoff), None)
     except InputError as error:
-        return rejected_row(number, source, error, "text")
+        return rejected_row(number, named_source(source, fields), error, "text")
 
 
 def _cells_of(record: _Record, where: str) -> list[str]:

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import BinaryIO
 
 from assayer.errors import InputError
-from assayer.ideas.records import decode_json, idea_of_record
+from assayer.ideas.records import decode_json, idea_of_record, named_source
 from assayer.text.decoding import Encoding, decode_text, encoding_of
 from orchestrator.batches.rows import (
     AcceptedRow,
@@ -62,4 +62,6 @@ def _row(row: int, source: str, record: object, latest_cutoff: dt.date) -> Accep
     try:
         return AcceptedRow(row, source, idea_of_record(record, source, latest_cutoff), None)
     except InputError as error:
-        return rejected_row(row, source, error, "text" if isinstance(record, dict) else "")
+        if not isinstance(record, dict):
+            return rejected_row(row, source, error)
+        return rejected_row(row, named_source(source, record), error, "text")

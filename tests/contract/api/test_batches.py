@@ -115,7 +115,7 @@ async def test_the_rows_of_a_workbook_become_jobs_and_an_encrypted_one_is_told(c
     encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le")
     accepted = await submit(client, as_form({"call.xlsx": file.getvalue(), "locked.xlsx": encrypted}), FORM)
     assert (accepted.rows, accepted.accepted) == (3, 1)
-    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "call.xlsx:2"), (3, "locked.xlsx")]
+    assert [(one.row, one.source) for one in accepted.rejected] == [(2, "call.xlsx:2 (A-2)"), (3, "locked.xlsx")]
     assert accepted.rejected[1].detail == "locked.xlsx is encrypted. Save it without a password."
 
 

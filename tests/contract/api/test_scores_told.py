@@ -177,3 +177,17 @@ async def test_rules_of_a_call_name_its_board_and_a_list_of_proposals_names_thei
     assert "Reviewers on each board" not in other
     assert "Spring &lt;call&gt;</a>, row 1" in listed
     assert f"{usual}</a>, row 1" in listed
+
+
+async def test_a_refused_row_is_named_by_its_own_id_and_erased_by_it(service: Service) -> None:
+    table = f'id,title,text\nA-1,One,"{TEXT}"\nA-2,Two,\n'.encode()
+    lines = b'{"id": "A-3", "title": "Three"}\n'
+    files = [("file", ("call.csv", table)), ("file", ("more.jsonl", lines))]
+    async with service.caller() as caller:
+        made = (await caller.post("/v1/batches", files=files)).json()
+        assert [one["source"] for one in made["rejected"]] == ["call.csv:2 (A-2)", "more.jsonl:1 (A-3)"]
+        gone = await caller.post("/v1/erasures", json={"source": "A-2"})
+        assert gone.json()["refused_rows"] == 1, gone.text
+        left = (await caller.get(f"/v1/batches/{made['id']}")).json()
+    assert [one["source"] for one in left["rejected_rows"]] == ["more.jsonl:1 (A-3)"]
+    assert left["erased"] == 1
