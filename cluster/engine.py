@@ -84,9 +84,10 @@ class Engine:
     ) -> EvaluationResult:
         """The evaluation, stored, with the earlier of the two cutoffs; blind where the request says so. Raises
         AssayerError. Cancelled, it ends at once; nothing is sent afterwards."""
-        if run_request.board is not None:
-            asked = replace(self, settings=with_board(self.settings, run_request.board))  # the same slots and backends
-            return await asked.evaluate(idea, method, cutoff, progress, replace(run_request, board=None))
+        if run_request.board is not None or run_request.board_models:
+            settings = with_board(self.settings, run_request.board, run_request.board_models)
+            usual = replace(run_request, board=None, board_models=())
+            return await replace(self, settings=settings).evaluate(idea, method, cutoff, progress, usual)
         cutoff = min((one for one in (idea.cutoff, cutoff) if one is not None), default=None)
         check_request(method, cutoff, self.clock.now().date())
         self._check_method(method)

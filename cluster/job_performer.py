@@ -74,10 +74,17 @@ class EnginePerformer:
             case EvaluationRequest() as request:
                 idea = request.idea or await self._read(lease, request)
                 corpus = _pinned_corpus(lease)
-                run = new_run(limits=request.limits, blind=request.blind, board=request.board, corpus=corpus)
+                run = new_run(
+                    limits=request.limits,
+                    blind=request.blind,
+                    board=request.board,
+                    board_models=request.board_models,
+                    corpus=corpus,
+                )
                 evaluation = await self.engine.evaluate(idea, request.method, request.cutoff, progress, run)
                 flags = suspicious_kinds(evaluation.report.idea.flags)
-                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id, flags=flags)
+                title = evaluation.report.idea.title if request.idea is None else None
+                return JobVerdict(state="done", run_id=evaluation.report.evaluation_id, flags=flags, title=title)
             case ComparisonRequest() as request:
                 ideas, run = (request.first, request.second), new_run(limits=request.limits, blind=request.blind)
                 result = await self.ranker.compare(ideas, request.both_orders, progress, run)

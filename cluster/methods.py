@@ -108,9 +108,11 @@ async def _grapheval(idea: Idea, run: Run, context: MethodContext) -> Evaluation
     return await evaluate_by_graph(idea, context.backends, run, context.settings.grapheval, context.judge)
 
 
-def with_board(settings: Settings, board: int) -> Settings:
-    """The settings with so many reviewers on InnoEval's board."""
-    options = settings.innoeval.board.model_copy(update={"board": board})
+def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
+    """The settings with so many reviewers on InnoEval's board, dealt among these models; None and none change
+    nothing."""
+    asked: dict[str, object] = {} if board is None else {"board": board}
+    options = settings.innoeval.board.model_copy(update=asked | ({"models": models} if models else {}))
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
 
 

@@ -46,6 +46,8 @@ class RunRequest:
     """Names, affiliations and the like are masked before anything judges the ideas: another run than with them."""
     board: int | None = None
     """Reviewers on InnoEval's board, in place of what the settings say."""
+    board_models: tuple[str, ...] = ()
+    """Among which they are dealt, in place of those of the settings."""
     answers_of: str = ""
     """The tenant whose answers of language models alone may be used; empty: everybody's."""
     corpus: str = ""

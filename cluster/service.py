@@ -7,7 +7,7 @@ import asyncio
 import os
 import platform
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,11 +25,11 @@ from cluster.engine import Engine, open_engine
 from cluster.engine_parts import NOTHING_SHARED, SharedParts
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.mail import mail_outbox
-from cluster.methods import METHOD_DESCRIPTIONS
+from cluster.methods import METHOD_DESCRIPTIONS, METHODS
 from cluster.reward_judge import known_judges
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
-from cluster.typical_usage import typical_evaluations
+from cluster.typical_usage import typical_board, typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.application import create_app
@@ -92,7 +92,9 @@ def api_services(
     clock: Clock,
     corpora: SearchableCorpora | None,
     ready: Callable[[], Awaitable[Sequence[Check]]],
+    unavailable: Mapping[str, str] | None = None,
 ) -> Services:
+    """`unavailable`: why methods cannot run here; None: only what the settings tell by themselves is known."""
     audit_log, documents = PgAuditLog(database), open_documents(settings, database)
     mails = mail_outbox(settings, database)
     return Services(
@@ -134,6 +136,7 @@ def api_services(
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,
+        unavailable=_without_llm(settings) if unavailable is None else unavailable,
         corpora=corpora,
         ready=ready,
         webhooks=PgWebhooks(database),
@@ -144,12 +147,19 @@ def api_services(
         group_seconds=settings.rewards.group_seconds,
         walks=settings.scicompanion,
         most_abstract_chars=settings.curation.abstract_chars,
-        typical=typical_evaluations(settings.llm),
+        typical=typical_evaluations(settings.llm, settings.innoeval.board),
+        typical_board=typical_board(settings.llm, settings.innoeval.board),
         judging=judging_now(settings.ranking, settings.llm.model if settings.llm else None, None),
         blind=settings.evaluation.blind,
         overnight=settings.llm is not None and settings.llm.batch.enabled,
         personas=_personas(settings.innoeval.board),
+        board_models=settings.evaluation.board_models,
     )
+
+
+def _without_llm(settings: Settings) -> dict[str, str]:
+    needing = [name for name, method in METHODS.items() if method.needs_llm] if settings.llm is None else []
+    return dict.fromkeys(needing, "It needs a language model, and none is configured.")
 
 
 def _personas(options: BoardOptions) -> int | None:
@@ -226,7 +236,8 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
         async def ready() -> list[Check]:
             return await check_readiness(database, engine)
 
-        services = api_services(settings, database, listener, clock, engine.corpora, ready)
+        unavailable = {name: why.message for name, why in engine.methods.items() if why is not None}
+        services = api_services(settings, database, listener, clock, engine.corpora, ready, unavailable)
         async with open_evaluator(process_name(), settings, database, listener, engine, clock) as evaluator:
             yield Service(create_app(services), database, evaluator)
 

@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from assayer.curation import CurationOptions
 from assayer.methods.debate.options import DebateOptions
 from assayer.methods.grapheval.options import GraphEvalOptions
-from assayer.methods.innoeval.options import InnoEvalOptions
+from assayer.methods.innoeval.options import BoardModel, InnoEvalOptions
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, Frozen
@@ -111,6 +111,8 @@ class EvaluationSettings(Frozen):
     blind: BlindDefault = "several"
     """Which ideas are judged without names, affiliations and the like, where the request does not say."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
+    board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
+    """Models of the endpoint that whoever submits to the service may ask for on InnoEval's boards. None: no choice."""
     share_answers: bool = True
     """Between tenants of the service: the same question is paid for once, and who asks it again can tell that it was
     asked before, by speed and cost. Off, each tenant pays for its own."""

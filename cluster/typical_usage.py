@@ -1,19 +1,21 @@
 """What an evaluation typically takes, by method: tokens as measured (`typical_usage.toml`), at the settings' prices."""
 
 import tomllib
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from importlib.resources import files
 from typing import TypeAlias
 
 from pydantic import TypeAdapter
 
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent, Frozen
 from cluster.methods import METHOD_DESCRIPTIONS
 from orchestrator.jobs.estimates import TypicalEvaluation
 from workers.llm.settings import LlmSettings
 
-__all__ = ["typical_evaluations"]
+__all__ = ["typical_board", "typical_evaluations"]
 
 
 class _TierUsage(Frozen):
@@ -28,40 +30,78 @@ class _TierUsage(Frozen):
 
 _Tiers: TypeAlias = dict[str, _TierUsage]
 _TIERS: TypeAdapter[dict[str, _Tiers]] = TypeAdapter(dict[str, _Tiers])
+_BOARD = "board"
 _NOTHING = TypicalEvaluation(calls=0, prompt_tokens=0, completion_tokens=0, cost_usd=0.0, high_cost_usd=0.0)
 
 
-def typical_evaluations(llm: LlmSettings | None) -> Mapping[str, TypicalEvaluation]:
+def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = None) -> Mapping[str, TypicalEvaluation]:
     """By method; methods that were not measured are missing. Without a language model nothing is called or paid."""
     if llm is None:
         return dict.fromkeys(METHOD_DESCRIPTIONS, _NOTHING)
-    return {method: _evaluation(llm, tiers) for method, tiers in _measured().items()}
+    return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _measured().items()}
+
+
+def typical_board(
+    llm: LlmSettings | None, usual: BoardOptions
+) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
+    """What InnoEval takes with a board of a size, dealt among models; None and none: as in the settings."""
+    return partial(_with_board, llm, usual)
+
+
+def _with_board(
+    llm: LlmSettings | None, usual: BoardOptions, board: int | None, models: Sequence[str]
+) -> TypicalEvaluation:
+    if llm is None:
+        return _NOTHING
+    asked = usual.model_copy(
+        update={"board": usual.board if board is None else board, "models": tuple(models) or usual.models}
+    )
+    return _evaluation(llm, _measured()[INNOEVAL], asked)
 
 
 @cache
 def _measured() -> dict[str, _Tiers]:
-    """By method and tier (`main`, `fast`)."""
+    """By method and tier: `main`, `fast`, and of InnoEval what its reviewers take (`board`, of the usual size)."""
     return _TIERS.validate_python(tomllib.loads(files(__package__).joinpath("typical_usage.toml").read_text("utf-8")))
 
 
-def _evaluation(llm: LlmSettings, tiers: _Tiers) -> TypicalEvaluation:
+def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
+    """A board's share grows with its reviewers: each judges every dimension by itself. The control counts as one."""
+    seats = max(board.board, 1) / BoardOptions().board
+    scaled = {tier: _times(one, seats) if tier == _BOARD else one for tier, one in tiers.items()}
     return TypicalEvaluation(
-        calls=sum(one.calls for one in tiers.values()),
-        prompt_tokens=sum(one.prompt_tokens for one in tiers.values()),
-        completion_tokens=sum(one.completion_tokens for one in tiers.values()),
-        cost_usd=_cost(llm, {tier: (one.prompt_tokens, one.completion_tokens) for tier, one in tiers.items()}),
+        calls=sum(one.calls for one in scaled.values()),
+        prompt_tokens=sum(one.prompt_tokens for one in scaled.values()),
+        completion_tokens=sum(one.completion_tokens for one in scaled.values()),
+        cost_usd=_cost(llm, board, {tier: (one.prompt_tokens, one.completion_tokens) for tier, one in scaled.items()}),
         high_cost_usd=_cost(
-            llm, {tier: (one.high_prompt_tokens, one.high_completion_tokens) for tier, one in tiers.items()}
+            llm, board, {tier: (one.high_prompt_tokens, one.high_completion_tokens) for tier, one in scaled.items()}
         ),
     )
 
 
-def _cost(llm: LlmSettings, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
+def _times(usage: _TierUsage, factor: float) -> _TierUsage:
+    return _TierUsage(**{name: round(value * factor) for name, value in usage.model_dump().items()})
+
+
+def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
+    """Seats are dealt among several models in turn: each has its share."""
     total = 0.0
     for tier, (prompt, completion) in tokens.items():
-        model = (llm.fast_model or llm.model) if tier == "fast" else llm.model
-        price = llm.prices.get(model)
-        if price is None:
-            return Absent(reason=f"The service has no price for the model {model}.")
-        total += price.cost(prompt, completion)
+        models = _models(llm, board, tier)
+        for model in models:
+            price = llm.prices.get(model)
+            if price is None:
+                return Absent(reason=f"The service has no price for the model {model}.")
+            total += price.cost(prompt, completion) / len(models)
     return total
+
+
+def _models(llm: LlmSettings, board: BoardOptions, tier: str) -> tuple[str, ...]:
+    match tier:
+        case "fast":
+            return (llm.fast_model or llm.model,)
+        case "board":
+            return board.models or (llm.model,)
+        case _:
+            return (llm.model,)

@@ -18,6 +18,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.citing.labels.each_once": "takes labels that the task allows",
     "assayer.claim_support.overlap.closeness": _EMBEDDED,
     "assayer.ideas.records.holds_idea": "looks for a key in a dict",
+    "assayer.ideas.records.named_source": "looks for a key in a dict, and cuts what it finds",
     "assayer.methods.debate.composition.composition": _NAME_OF_OURS,
     "assayer.methods.debate.guard_sentences.places": "hashes names that guards have found",
     "assayer.methods.debate.viewpoint_judge": _EMBEDDED,
@@ -58,8 +59,8 @@ EXEMPT: Mapping[str, str] = {
     "cluster.cli.list": _COMMAND,
     "cluster.cli.mcp.mcp": _COMMAND,
     "cluster.cli.options": _COMMAND,
-    "cluster.cli.fetched_names": "reads a table of our own and takes names that display_name has cut; "
-    "tests/unit/test_fetched_names.py tries any",
+    "cluster.cli.fetched_tables": "reads a table of our own",
+    "cluster.cli.job_wording": "takes states of jobs",
     "cluster.cli.output.distinct_names": "takes what safe_name has made",
     "cluster.cli.paper": _COMMAND,
     "cluster.cli.propose": _COMMAND,
@@ -119,6 +120,8 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.store.notifications": _ONE_ID,
     "orchestrator.store.report_figures": "puts a text into a row",
     "orchestrator.webhooks.delivery.delivery_outcome": "takes a status, or a sentence that says why there is none",
+    "orchestrator.jobs.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
+    "and test_sender_references.py try any",
     "orchestrator.webhooks.secrets": "signs a body of ours",
     "workers.code.repository_survey": _PROCESS,
     "workers.documents.document_ideas": _PROCESS,

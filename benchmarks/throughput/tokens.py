@@ -49,12 +49,13 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="directory that `assayer corpus build` made")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--only", default="ai_", help="ideas whose names begin so (default: %(default)s)")
+    parser.add_argument("--method", choices=METHODS, action="append", help="may be repeated (default: all)")
     options = parser.parse_args()
     ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
-    for method in METHODS:
+    for method in options.method or METHODS:
         with (
             tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True) as home,
-            Simulator(latency_mean=0.05, models=("main", "fast")) as endpoint,
+            Simulator(latency_mean=0.05, models=("main", "fast", "board")) as endpoint,
         ):
             Path(home).chmod(0o711)
             os.environ |= {
@@ -63,6 +64,7 @@ def main() -> None:
                 "ASSAYER_LLM__BASE_URL": endpoint.base_url,
                 "ASSAYER_LLM__MODEL": "main",
                 "ASSAYER_LLM__FAST_MODEL": "fast",
+                "ASSAYER_INNOEVAL__BOARD__MODELS": '["board"]',
             }
             print(_as_toml(method, asyncio.run(_evaluated(method, ideas))), flush=True)
 

@@ -10,6 +10,8 @@ from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
 from assayer_client.resources import Body, JobState, Page, Priority, Resource
 
 ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
+EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
+"""full, part: scored so; unscored: it has a report without a score, which is not a low score."""
 
 
 class RowsQuery(Body):
@@ -27,6 +29,9 @@ class RowsQuery(Body):
     board: int | None = None
     """Of InnoEval: how many reviewers sit on each board; 0 is the control without personas, null what the service's
     settings say."""
+    board_models: str = ""
+    """Of InnoEval: models among which the reviewers are dealt, separated by commas, of those that the service permits
+    (`methods`)."""
     priority: Priority = "batch"
     open: bool = False
     """More rows are to come: the batch has not finished before a further part closes it, a day later at the latest."""
@@ -71,7 +76,12 @@ class Duplicate(Resource):
     """A row with the words of an earlier one. Both are evaluated; answers of language models are paid for once."""
 
     row: int
+    source: str = ""
+    """What the row is called: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
     same_as: int
+    """The number of the earlier row."""
+    same_source: str = ""
+    """What that one is called."""
 
 
 class BatchLinks(Resource):
@@ -100,6 +110,17 @@ class AcceptedBatch(Resource):
     next_row: int
     """Where a further part begins, if the batch is open."""
     links: BatchLinks
+
+
+class ExpectedFit(Resource):
+    """What evaluations would say of the corpus, for proposals that were looked at. Those whose field it does not cover
+    (`poor`) get no score that rests on it."""
+
+    checked: int
+    """Of those whose text is at hand, spread over all of them. Documents are read when they are evaluated."""
+    good: int
+    partial: int
+    poor: int
 
 
 class BatchEstimate(Resource):
@@ -142,6 +163,10 @@ class BatchEstimate(Resource):
     """Null: there is no limit."""
     exceeds_month: bool | None
     """It may cost more than is left. Null: there is no limit, or the cost is not known."""
+    corpus_fit: ExpectedFit | None = None
+    """Whether the corpus covers the proposals' fields. Null: it is not known."""
+    corpus_fit_absent: str | None = None
+    """Why that is null."""
 
 
 class BatchSummary(Resource):
@@ -178,6 +203,10 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     waiting: str | None = None
     """Why the first of its queued evaluations does not run yet; null when none is queued."""
+    outcomes: dict[EvaluationOutcome, int] | None = None
+    """What its evaluations came to; outcomes without any are missing. Null before all have ended."""
+    poorly_covered: int | None = None
+    """Of its proposals, those whose field the corpus covers poorly. Null before all have ended."""
 
 
 class RetriedBatch(Resource):
@@ -214,12 +243,14 @@ def submit_rows(
 def estimate_files(files: Sequence[Upload], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
     """What `submit_files` would cost, and how long it would take. Nothing is stored or evaluated."""
     where = path("batches", "estimate")
-    return ApiCall("POST", where, reads(BatchEstimate), query=_query(options), uploads=tuple(files))
+    return ApiCall("POST", where, reads(BatchEstimate), query=_query(_of_rows(options)), uploads=tuple(files))
 
 
 def estimate_rows(rows: Iterable[dict[str, Any]], options: RowsQuery | None = None) -> ApiCall[BatchEstimate]:
     """What `submit_rows` would cost, and how long it would take. Nothing is stored or evaluated."""
-    return ApiCall("POST", path("batches", "estimate"), reads(BatchEstimate), query=_query(options), lines=_lines(rows))
+    return ApiCall(
+        "POST", path("batches", "estimate"), reads(BatchEstimate), query=_query(_of_rows(options)), lines=_lines(rows)
+    )
 
 
 def batch(batch: str) -> ApiCall[BatchResource]:
@@ -262,6 +293,11 @@ def batch_events(batch: str) -> EventStream[BatchSummary]:
 
 def has_ended(found: BatchSummary) -> bool:
     return found.finished_at is not None
+
+
+def _of_rows(options: RowsQuery | None) -> RowsQuery | None:
+    """What of a submission's options an estimate asks for: a name costs nothing."""
+    return options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
 
 
 def _query(options: RowsQuery | None) -> dict[str, str | int | None]:

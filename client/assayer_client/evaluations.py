@@ -43,6 +43,8 @@ class EvaluationBody(Body):
     board: int | None = None
     """Of InnoEval: how many reviewers sit on the board; 0 is the control without personas, null what the service's
     settings say."""
+    board_models: tuple[str, ...] = ()
+    """Of InnoEval: models among which the reviewers are dealt, of those that the service permits (`methods`)."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -64,12 +66,45 @@ class Accepted(Resource):
     links: Links
 
 
+class ScoredPart(Resource):
+    """One part of a report: soundness, contribution, …"""
+
+    name: str
+    title: str
+    score: float | None
+    """Null where there is none, which is not a low score."""
+    scale_max: float | None
+    certainty: Literal["low", "moderate", "high"] | None
+    reason: str | None
+    """Why there is no score."""
+
+
+class EvaluationScores(Resource):
+    """The figures of a report, as the table of a call shows them."""
+
+    score: float | None
+    """All parts together, 0 to 100. Null where there is none, which is not a low score."""
+    reason: str | None
+    """Why there is no score: that the corpus does not cover the field, for instance."""
+    certainty: Literal["low", "moderate", "high"] | None
+    """The least of the parts'."""
+    corpus_fit: Literal["good", "partial", "poor"] | None
+    """Whether the corpus covers the proposal's field."""
+    complete: bool
+    """Every part has a score, and nothing cut it short."""
+    parts: tuple[ScoredPart, ...]
+    notices: tuple[str, ...]
+    """Kinds of the report's notices: `budget`, `corpus_fit`, …"""
+
+
 class Evaluation(Resource):
     id: str
     state: JobState
     title: str
     source: str
     """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`; or empty."""
+    reference: str = ""
+    """The sender's own name alone, to join results by: the id of a row, a file's name; empty where there is none."""
     flags: tuple[str, ...] = ()
     """What is suspicious in the texts, for people to look at."""
     priority: Priority
@@ -78,6 +113,8 @@ class Evaluation(Resource):
     """Of the batch's input, from 1."""
     attempt: int
     """How often it was begun."""
+    scores: EvaluationScores | None = None
+    """What its report says in figures; null until there is one."""
     waiting: str | None = None
     """Why it does not run yet; null in lists, and once it has begun."""
     problem: Problem | None
@@ -93,6 +130,8 @@ class Evaluation(Resource):
 class Method(Resource):
     name: str
     summary: str
+    board_models: tuple[str, ...] = ()
+    """Of InnoEval: models that a request may name for its boards."""
 
 
 def submit(body: EvaluationBody, *, key: str | None = None) -> ApiCall[Accepted]:

@@ -231,6 +231,8 @@ class LeftOut(Resource):
 
     evaluation: str
     row: int | None
+    source: str = ""
+    """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
     reason: str
 
 
@@ -239,6 +241,8 @@ class UnscoredIdea(Resource):
 
     evaluation: str
     row: int | None
+    source: str = ""
+    """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
     reason: str
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.cli.job_wording import counts_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import remark
@@ -33,13 +34,13 @@ def cancel(
 def _cancelled(client: "Client", one: str) -> str:
     match kind_of(one, *KINDS):
         case "evaluation":
-            return client.cancel(one).state
+            return state_in_words(client.cancel(one).state)
         case "ranking":
-            return client.cancel_ranking(one).state
+            return state_in_words(client.cancel_ranking(one).state)
         case "comparison":
-            return client.cancel_comparison(one).state
+            return state_in_words(client.cancel_comparison(one).state)
         case "rewards" | "curation" | "proposal" | "score" as kind:
-            return str(item_jobs(client, kind).cancel(one).state)
+            return state_in_words(item_jobs(client, kind).cancel(one).state)
         case "batch":
             states = client.cancel_batch(one).states
-            return ", ".join(f"{count:,} {state}" for state, count in states.items())
+            return ", ".join(counts_in_words(states.items()))

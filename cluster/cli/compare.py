@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark, show_table
@@ -78,7 +79,8 @@ def _show_verdict(client: "Client", chosen: Sequence[str], titles: Sequence[str]
     asked = client.compare(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
     ended = client.wait_for_comparison(asked.id)
     if ended.result is None:
-        why = f"{ended.problem.title}. {ended.problem.detail}" if ended.problem else f"It is {ended.state}."
+        problem, state = ended.problem, state_in_words(ended.state)
+        why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
         remark(f"{asked.id} has no verdict: {why}")
         raise typer.Exit(1)
     show_table(("Respect", "Better", "In both orders"), _verdicts(ended.result, titles))

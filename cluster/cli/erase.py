@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import prepare_file, write_files
 from cluster.cli.service_client import service
@@ -55,7 +56,7 @@ def erase(
 def _show(found: "Erasure") -> None:
     for one in found.jobs:
         place = f", row {one.row} of {one.batch}" if one.batch else ""
-        typer.echo(f"{one.id} ({one.kind}, {one.state}{place}): {one.title}")
+        typer.echo(f"{one.id} ({one.kind}, {state_in_words(one.state)}{place}): {one.title}")
     remark(f"To be deleted: {_counted(found)}.")
 
 

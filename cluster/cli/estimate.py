@@ -10,9 +10,12 @@ from cluster.cli.terminal import remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
-    from assayer_client.batches import BatchEstimate
+    from assayer_client.batches import BatchEstimate, Duplicate
 
-__all__ = ["estimated", "show_estimate"]
+__all__ = ["duplicate_in_words", "estimated", "show_estimate"]
+
+_NAMED = 20
+"""Duplicates that are told one by one."""
 
 
 def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
@@ -28,20 +31,29 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     first = parts[0]
     for part in parts:
         for row in part.rejected:
-            remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+            remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
         for notice in part.notices:
             remark(notice)
+        for one in part.duplicates[:_NAMED]:
+            remark(f"{duplicate_in_words(one)}.")
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
-    without = [f"{rejected:,} rejected"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
+    without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the words of another"] * bool(twice)
     typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (besides {', '.join(without)})" if without else ""))
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")
     typer.echo(f"Time:    {_time(parts)}")
     typer.echo(f"Budget:  {_budget(parts)}")
     typer.echo(f"Basis:   {_basis(first)}")
+    typer.echo(f"Corpus:  {_corpus(parts)}")
     typer.echo("Nothing was submitted.")
+
+
+def duplicate_in_words(one: "Duplicate") -> str:
+    """`call.csv:9 (A-9) has the words of A-2.pdf`."""
+    row, first = one.source or f"Row {one.row}", one.same_source or f"row {one.same_as}"
+    return f"{row} has the words of {first}"
 
 
 def _cost(parts: "Sequence[BatchEstimate]") -> str:
@@ -78,6 +90,18 @@ def _budget(parts: "Sequence[BatchEstimate]") -> str:
     if high is None:
         return said
     return f"{said}: that may not be enough" if high > left else f"{said}: enough"
+
+
+def _corpus(parts: "Sequence[BatchEstimate]") -> str:
+    looked = [part.corpus_fit for part in parts if part.corpus_fit is not None]
+    if not looked:
+        return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
+    checked, poor = sum(one.checked for one in looked), sum(one.poor for one in looked)
+    well, part = sum(one.good for one in looked), sum(one.partial for one in looked)
+    said = f"of {checked:,} proposals looked at, it covers the field of {well:,} well, of {part:,} in part"
+    if not poor:
+        return said
+    return f"{said}, and of {poor:,} not: expect those without a score, or with less than a full one"
 
 
 def _basis(part: "BatchEstimate") -> str:

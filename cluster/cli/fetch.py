@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.fetch_record import FetchRecord
 from cluster.cli.fetched_index import FetchedReport, index_page
-from cluster.cli.fetched_names import NamedProposal, report_names, with_report_files
+from cluster.cli.fetched_names import NamedProposal, report_names
+from cluster.cli.fetched_tables import add_report_files
+from cluster.cli.job_wording import score_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.service_client import kind_of, service
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import FetchProgress, SafeConsole, remark
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import ResultsFormat
+    from assayer_client.evaluations import Evaluation
 
-__all__ = ["fetch"]
+__all__ = ["FetchFormat", "fetch", "reports_of_batch"]
 
 
 class FetchFormat(StrEnum):
@@ -44,6 +48,7 @@ _TABLES: "dict[FetchFormat, ResultsFormat]" = {
 }
 _USUAL = {"evaluation": list(_REPORTS), "batch": [FetchFormat.jsonl], "ranking": list(_RANKINGS)}
 _PAGE = 500
+_GONE = 410
 
 
 def fetch(
@@ -57,16 +62,19 @@ def fetch(
             "jsonl, csv, xlsx, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Of a batch: fetch reports again that are in the folder already.")
+    ] = False,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Save reports or results to files and print their paths. Exit code 1: there are none yet."""
+    """Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     wanted = formats or _USUAL[kind]
     make_folder(out, "The files")
     with service(profile) as client:
         match kind:
             case "batch":
-                files = list(_of_batch(client, identifier, out, wanted))
+                files = list(_of_batch(client, identifier, out, wanted, again=again))
             case "ranking":
                 files = list(_of_ranking(client, identifier, out, wanted))
             case _:
@@ -96,40 +104,70 @@ def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat
         yield _write(out / job, format, client.ranking_text(job, _RANKINGS[format]))
 
 
-def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
-    listed = _reports_of_batch(client, batch, out, reports) if reports else []
+    listed = reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
     for one in listed:
         yield from one.files
     for format in formats:
         if format in _TABLES:
             table = client.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
-            if format == FetchFormat.csv and listed:
-                files = {one.id: one.files[0].name for one in listed}
-                write_files({table: with_report_files(table.read_bytes().decode(), files)})
+            if listed and (lacking := add_report_files(table, {one.id: one.files[0].name for one in listed})):
+                remark(lacking)
             yield table
         elif format == FetchFormat.pdf:
             yield client.save_dossier(batch, out / f"{batch}.{format}")
     if listed:
-        (index,) = write_files({out / "index.html": index_page(batch, listed)})
+        (index,) = write_files({out / "index.html": index_page(batch, client.batch(batch).name, listed)})
         yield index
 
 
-def _reports_of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat]) -> list[FetchedReport]:
+def reports_of_batch(
+    client: "Client", batch: str, out: Path, formats: list[FetchFormat], record: FetchRecord
+) -> list[FetchedReport]:
     """In the order of the rows."""
+    from assayer_client import ApiProblem
+
     jobs = list(client.each(client.evaluations, batch=batch, limit=_PAGE))
     names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), taken=("index", batch))
-    return [
-        FetchedReport(
-            row=job.row,
-            title=job.title,
-            source=job.source,
-            id=job.id,
-            files=list(_reports(client, job.id, out / names[job.id], formats)),
-        )
-        for job in sorted(jobs, key=lambda one: one.row or 0)
-        if job.state == "done"
-    ]
+    done = sorted((job for job in jobs if job.state == "done"), key=lambda one: one.row or 0)
+    fetched: list[FetchedReport] = []
+    there = 0
+    try:
+        with FetchProgress(SafeConsole(stderr=True), len(done)) as progress:
+            for job in done:
+                wanted = {format: out / f"{names[job.id]}.{format}" for format in formats}
+                missing = [format for format, file in wanted.items() if not record.has(job.id, file)]
+                there += not missing
+                try:
+                    for file in _reports(client, job.id, out / names[job.id], missing):
+                        record.add(job.id, file)
+                except ApiProblem as problem:
+                    if problem.status != _GONE:
+                        raise
+                    remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
+                    continue
+                fetched.append(_fetched(job, list(wanted.values())))
+                progress.report_done()
+    except BaseException:
+        remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. The same command goes on from there.")
+        raise
+    if there:
+        remark(f"{there:,} of {len(done):,} reports were in {out} already (--again fetches them again).")
+    return fetched
+
+
+def _fetched(job: "Evaluation", files: list[Path]) -> FetchedReport:
+    scores = job.scores
+    return FetchedReport(
+        row=job.row,
+        title=job.title,
+        source=job.source,
+        id=job.id,
+        files=files,
+        score="" if scores is None else score_in_words(scores),
+        lacking=(scores.reason or "") if scores is not None and scores.score is None else "",
+    )
 
 
 def _write(stem: Path, format: FetchFormat, text: str) -> Path:

@@ -15,16 +15,24 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Reports of {{ batch }}</title>
+<title>Reports of {{ name }}</title>
+<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem auto; max-width: 80rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% }
+th, td { border-bottom: 1px solid; padding: 0.3rem 0.6rem; text-align: start; vertical-align: top }
+.figure { text-align: end; white-space: nowrap }
+</style>
 </head>
 <body>
-<h1>Reports of {{ batch }}</h1>
+<h1>Reports of {{ name }}</h1>
+<p>{{ reports | length }} reports. Scores from 0 to 100; no score is not a low score. From <code>{{ batch }}</code>.</p>
 <table>
-<thead><tr><th scope="col">Row</th><th scope="col">Proposal</th><th scope="col">File or reference</th>\
-<th scope="col">Id</th><th scope="col">Report</th></tr></thead>
+<thead><tr><th scope="col" class="figure">Row</th><th scope="col">Proposal</th><th scope="col">File or reference</th>\
+<th scope="col" class="figure">Score</th><th scope="col">Why there is none</th><th scope="col">Report</th></tr></thead>
 <tbody>
-{% for one in reports %}<tr><td>{{ one.row or "" }}</td><td dir="auto">{{ one.title }}</td><td>{{ one.source }}</td>\
-<td><code>{{ one.id }}</code></td><td>{% for kind, link in one.links %}<a href="{{ link }}">{{ kind }}</a> \
+{% for one in reports %}<tr><td class="figure">{{ one.row or "" }}</td><td dir="auto">{{ one.title }}</td>\
+<td>{{ one.source }}</td><td class="figure">{{ one.score }}</td><td>{{ one.lacking }}</td>\
+<td>{% for kind, link in one.links %}<a href="{{ link }}">{{ kind }}</a> \
 {% endfor %}</td></tr>
 {% endfor %}
 </tbody>
@@ -40,6 +48,9 @@ class FetchedReport(NamedTuple):
     source: str
     id: str
     files: Sequence[Path]
+    score: str
+    lacking: str
+    """Why there is no score; empty where there is one."""
 
     @property
     def links(self) -> Iterable[tuple[str, str]]:
@@ -47,8 +58,11 @@ class FetchedReport(NamedTuple):
         return [(file.suffix.removeprefix("."), quote(file.name)) for file in self.files]
 
 
-def index_page(batch: str, reports: Sequence[FetchedReport]) -> str:
+def index_page(batch: str, name: str, reports: Sequence[FetchedReport]) -> str:
+    """`name`: what its sender calls the batch."""
     from jinja2 import Environment
 
     shown = [one._replace(title=one_line(one.title), source=one_line(one.source)) for one in reports]
-    return Environment(autoescape=True).from_string(_PAGE).render(batch=batch, reports=shown)
+    return (
+        Environment(autoescape=True).from_string(_PAGE).render(batch=batch, name=one_line(name) or batch, reports=shown)
+    )

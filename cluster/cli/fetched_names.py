@@ -1,24 +1,20 @@
 """Names of fetched reports: by what the sender calls each proposal, `A-2026-0007.html`."""
 
-import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from cluster.cli.output import safe_name
+from orchestrator.jobs.sender_references import reference_of_row
 
-__all__ = ["NamedProposal", "report_names", "with_report_files"]
+__all__ = ["NamedProposal", "report_names"]
 
-_REFERENCE = re.compile(r"(?:.*:\d+|row \d+) \((?P<reference>.+)\)", re.DOTALL)
-"""As a row of a table with an id of its own is named: `call.csv:14 (A-2026-0007)`."""
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """What Windows takes for a device, whatever the ending."""
 _LONGEST = 120
 """Characters. A row's number and an ending follow."""
-_COLUMN = "report_file"
 
 
 class NamedProposal(NamedTuple):
@@ -41,25 +37,11 @@ def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) 
 
 
 def _plain(source: str) -> str:
-    found = _REFERENCE.fullmatch(source)
-    name = safe_name(found["reference"] if found else _ENDING.sub("", source))[:_LONGEST].rstrip("._")
+    named = reference_of_row(source)
+    name = safe_name(_ENDING.sub("", source) if named is None else named)[:_LONGEST].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 
 def _numbered(name: str, one: NamedProposal) -> str:
     """With its id besides, which no other has: a name that reads as another's number is then none."""
     return "-".join(part for part in (name, f"row-{one.row or 0:05}", one.id) if part)
-
-
-def with_report_files(table: str, files: Mapping[str, str]) -> str:
-    """A batch's results as CSV with one more column: the file of each evaluation's report, by its id. A table that has
-    the column already gets it anew."""
-    head, *rows = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""))
-    if head[-1] == _COLUMN:
-        head, rows = head[:-1], [row[:-1] for row in rows]
-    place = head.index("id")
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([*head, _COLUMN])
-    writer.writerows([*row, files.get(row[place], "")] for row in rows)
-    return "\ufeff" + text.getvalue()

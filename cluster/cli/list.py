@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from assayer.errors import InputError
+from cluster.cli.job_wording import counts_in_words, score_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import console, remark, show_table
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["list"]
 
-_LONGEST = 60
+_LONGEST, _PAGE = 60, 500
+_SERVICES_WORD = {"waiting": "queued", "given-up": "dead"}
+"""What the service calls states that people call so."""
 
 
 def list(
@@ -28,7 +31,8 @@ def list(
         str | None, typer.Argument(help="A batch (bt_…): its evaluations. By default batches and single evaluations.")
     ] = None,
     state: Annotated[
-        str | None, typer.Option(help="Only evaluations that are queued, running, done, failed, dead or cancelled.")
+        str | None,
+        typer.Option(help="Only evaluations that are waiting, running, done, failed, given-up or cancelled."),
     ] = None,
     source: Annotated[
         str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
@@ -55,9 +59,11 @@ def _state(given: str | None) -> "JobState | None":
     from assayer_client.resources import JobState
 
     states: Sequence[JobState] = get_args(JobState)
-    if given is not None and given not in states:
-        raise InputError(f"There is no state {given!r}.", f"It is one of: {', '.join(states)}.")
-    return next((one for one in states if one == given), None)
+    named = _SERVICES_WORD.get(given or "", given)
+    if given is not None and named not in states:
+        said = [next((word for word, state in _SERVICES_WORD.items() if state == one), one) for one in states]
+        raise InputError(f"There is no state {given!r}.", f"It is one of: {', '.join(said)}.")
+    return next((one for one in states if one == named), None)
 
 
 def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:
@@ -81,28 +87,39 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
 def _show_evaluations(
     client: "Client", state: "JobState | None", batch: str | None, source: str | None, limit: int
 ) -> None:
-    found = client.each(client.evaluations, state=state, batch=batch, source=source)
+    found = client.each(client.evaluations, state=state, batch=batch, source=source, limit=_PAGE)
     chosen = batch or state or source
-    rows = [_row(one) for one in islice((one for one in found if chosen or one.batch is None), limit)]
-    if rows:
-        show_table(("Evaluation", "Title", "Source", "State", "Cost", "Submitted (UTC)"), rows)
-    else:
+    if batch is None:
+        shown = [*islice((one for one in found if chosen or one.batch is None), limit)]
+    else:  # as in the table that was sent
+        listed = sorted(found, key=lambda one: one.row or 0)
+        shown = listed[:limit]
+        if len(listed) > limit:
+            remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
+    if not shown:
         remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
+        return
+    rows = [_row(one) for one in shown]
+    headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
+    told = len(headings) - (not any(row[-1] for row in rows))
+    show_table(headings[:told], [row[:told] for row in rows])
 
 
-def _row(one: "Evaluation") -> Sequence[str]:
+def _row(one: "Evaluation") -> tuple[str, ...]:
     title = f"{one.row}. {_short(one.title)}" if one.row else _short(one.title)
     why = f": {one.problem.title}" if one.problem else ""
     flags = f"; look at its text: {', '.join(one.flags).replace('_', ' ')}" if one.flags else ""
     cost = _cost(one.cost_usd) if one.finished_at else ""
-    return one.id, title, _short(one.source), f"{one.state}{why}{flags}", cost, f"{one.created_at:%Y-%m-%d %H:%M}"
+    score = score_in_words(one.scores) if one.scores else ""
+    lacking = (one.scores.reason or "") if one.scores and one.scores.score is None else ""
+    state = f"{state_in_words(one.state)}{why}{flags}"
+    return one.id, title, _short(one.source), state, score, cost, f"{one.created_at:%Y-%m-%d %H:%M}", lacking
 
 
 def _progress(batch: "BatchSummary") -> str:
-    states = [f"{count:,} {state}" for state, count in batch.states.items()]
     refused = [f"{batch.rejected:,} refused"] if batch.rejected else []
     erased = [f"{batch.erased:,} erased"] if batch.erased else []
-    return ", ".join([f"{batch.rows:,} rows", *states, *refused, *erased])
+    return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused, *erased])
 
 
 def _cost(usd: float | None, known: float = 0.0) -> str:

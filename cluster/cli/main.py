@@ -126,7 +126,10 @@ COMMANDS = (
         "watch",
         "Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result.",
     ),
-    LazyCommand("fetch", "Save reports or results to files and print their paths. Exit code 1: there are none yet."),
+    LazyCommand(
+        "fetch",
+        "Save reports or results to files, print their paths, go on where it was cut. Exit code 1: there are none yet.",
+    ),
     LazyCommand(
         "shortlist",
         "Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking.",

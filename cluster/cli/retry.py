@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import kind_of, service
 from cluster.cli.terminal import remark
@@ -29,7 +30,7 @@ def retry(
 
 def _retried(client: "Client", one: str) -> str:
     if kind_of(one, "evaluation", "batch") == "evaluation":
-        return client.retry(one).state
+        return state_in_words(client.retry(one).state)
     found = client.retry_batch(one)
     left = f"; {found.unreadable:,} stay as they are, as their documents are kept no longer" if found.unreadable else ""
     return f"{found.retried:,} of {found.batch.rows:,} rows wait again{left}"

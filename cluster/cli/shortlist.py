@@ -1,5 +1,6 @@
 """`assayer shortlist`: from a batch that has finished to an order of its ideas, by the service."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,9 +12,13 @@ from cluster.cli.watch import watch_all
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from assayer_client.rankings import AcceptedRanking
+    from assayer_client.rankings import AcceptedRanking, Ranking
 
 __all__ = ["shortlist"]
+
+_BANDS = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
+_NAMED = 20
+"""Proposals that are told one by one."""
 
 
 def shortlist(
@@ -47,13 +52,26 @@ def shortlist(
         accepted = client.rank(asked)
         _report_accepted(accepted)
         typer.echo(accepted.id)
-        if wait and not watch_all(client, [accepted.id]):
+        if not wait:
+            return
+        if not watch_all(client, [accepted.id]):
             raise typer.Exit(1)
+        _report_bands(accepted.id, client.ranking_report(accepted.id))
 
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
-    for one in accepted.left_out:
-        remark(f"Left out: row {one.row}, {one.evaluation}: {one.reason}")
-    for idea in accepted.unscored:
-        remark(f"Without a score to start from: row {idea.row}, {idea.evaluation}: {idea.reason}")
+    for one in accepted.left_out[:_NAMED]:
+        remark(f"Left out: {one.source or one.evaluation} (row {one.row}): {one.reason}")
+    if len(accepted.left_out) > _NAMED:
+        remark(f"{len(accepted.left_out) - _NAMED:,} more are left out.")
     remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
+    if accepted.unscored:
+        remark(f"{len(accepted.unscored):,} have no score to start from, and start in the middle.")
+
+
+def _report_bands(job: str, ranking: "Ranking") -> None:
+    """What the order is worth, in a line."""
+    counts = Counter(one.band for one in ranking.ideas if one.band is not None)
+    told = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
+    if counts:
+        remark(f"Of {len(ranking.ideas):,}: {told}. The whole ranking: `assayer fetch {job}`.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.estimate import estimated, show_estimate
+from cluster.cli.estimate import duplicate_in_words, estimated, show_estimate
 from cluster.cli.options import WithBlind, WithProfile, day
 from cluster.cli.service_client import service
 from cluster.cli.terminal import remark
@@ -112,6 +112,12 @@ def submit(
         int | None,
         typer.Option(min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
     ] = None,
+    board_models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="InnoEval: models among which the reviewers are dealt, if the service permits them."
+        ),
+    ] = None,
 ) -> None:
     """Submit ideas to the service; prints the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
@@ -123,6 +129,7 @@ def submit(
         "priority": "overnight" if overnight else None,
         "max_usd": max_usd,
         "board": board,
+        "board_models": board_models,
     }
     with service(profile) as client:
         if estimate:
@@ -171,6 +178,8 @@ def _one(client: "Client", file: Path, options: Mapping[str, object]) -> str:
     text = decode_text(file.read_bytes(), str(file))
     limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
     others = {key: value for key, value in options.items() if key != "max_usd"}
+    if isinstance(models := others.get("board_models"), str):
+        others["board_models"] = tuple(one for one in map(str.strip, models.split(",")) if one)
     body = {"idea": IdeaBody(text=text), "source": file.name[:200], "limits": limits, **others}
     return client.submit(EvaluationBody.model_validate(body)).id
 
@@ -198,11 +207,11 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
 def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
     """How many rows there were, and how many of them are accepted."""
     for row in accepted.rejected:
-        remark(f"Rejected: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+        remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
         remark(notice)
     for one in accepted.duplicates[:_NAMED]:
-        remark(f"Row {one.row} has the words of row {one.same_as}: both are evaluated, their answers paid for once.")
+        remark(f"{duplicate_in_words(one)}: both are evaluated, their answers paid for once.")
     if len(accepted.duplicates) > _NAMED:
         remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the words of earlier ones.")
     return accepted.rows, accepted.accepted

@@ -1,5 +1,6 @@
 """How commands write to the terminal: tables, sizes, remarks, progress bars."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ComparisonProgress",
     "EvaluationProgress",
+    "FetchProgress",
     "SafeConsole",
     "StageProgress",
     "StepProgress",
@@ -28,6 +30,8 @@ __all__ = [
     "show_table",
 ]
 
+_WIDEST = 10_000
+"""Columns; a table takes what it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -52,12 +56,13 @@ def console() -> Console:
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first column, ids and the like, is never broken: it is there to be copied. In a file or a pipe nothing is."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*map(escape, row))
-    console().print(table)
+    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
 
 
 def remark(text: str) -> None:
@@ -156,3 +161,14 @@ class StepProgress(_Progress):
     def report(self, event: "ProgressEvent") -> None:
         if event.stage == self._stage:
             self._progress.update(self._task, completed=event.done, total=event.total)
+
+
+class FetchProgress(_Progress):
+    """Reports fetched."""
+
+    def __init__(self, console: Console, reports: int) -> None:
+        super().__init__(console, SpinnerColumn(), TextColumn("Reports"))
+        self._task = self._progress.add_task("reports", total=reports)
+
+    def report_done(self) -> None:
+        self._progress.advance(self._task)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.output import prepare_file
 from cluster.cli.service_client import kind_of, service
@@ -58,7 +59,8 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     found = chart.timeline
     yield Text(found.title, style="bold")
     yield Text(
-        f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; {len(chart.calls)} calls, "
+        f"{state_in_words(found.state)}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
+        f"{len(chart.calls)} calls, "
         f"{len(chart.calls) - len(chart.asked)} from the cache, at most {chart.most} at once, "
         f"at most {chart.depth} one after another",
         style="dim",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cluster.cli.job_wording import state_in_words
 from cluster.cli.options import WithProfile, day
 from cluster.cli.service_client import service
 from cluster.cli.terminal import console, show_table
@@ -37,7 +38,8 @@ def _show(found: "Usage") -> None:
     spent = "unknown" if found.cost_usd is None else f"${found.cost_usd:,.2f}"
     why = f": {found.cost_absent}" if found.cost_absent else ""
     console().print(f"{found.tenant}, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC")
-    show_table(("Jobs", "State", "Number"), ((one.kind, one.state, f"{one.jobs:,}") for one in found.jobs))
+    jobs = ((one.kind, state_in_words(one.state), f"{one.jobs:,}") for one in found.jobs)
+    show_table(("Jobs", "State", "Number"), jobs)
     figures = (
         ("calls of language models", f"{found.calls:,}, {found.cached:,} of them answered from the cache"),
         ("tokens read, written", f"{found.prompt_tokens:,}, {found.completion_tokens:,}"),

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from cluster.cli.job_wording import counts_in_words, score_in_words, standing_in_words, state_in_words
 from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["watch", "watch_all"]
 
-_TOLD = {"queued": "waiting", "started": "running"}
+_TOLD = {"queued": "waiting", "started": "under way"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "dead", "cancelled")
 _NAMED = 20
 """Rows of a state that are named when a batch has ended."""
@@ -51,7 +52,11 @@ def watch_all(client: "Client", ids: Sequence[str]) -> bool:
 def _watch_one(client: "Client", one: str) -> bool:
     match kind_of(one, *KINDS):
         case "evaluation":
-            return _job(one, lambda: client.evaluation(one), client.events(one))
+            ended = _job(one, lambda: client.evaluation(one), client.events(one))
+            if (scores := client.evaluation(one).scores) is not None:
+                lacking = f": {scores.reason}" if scores.score is None and scores.reason else "."
+                remark(f"Score: {score_in_words(scores)}{lacking}")
+            return ended
         case "batch":
             return _batch(client, one)
         case "ranking":
@@ -67,7 +72,7 @@ class _Watched(Protocol):
     @property
     def title(self) -> str: ...
     @property
-    def state(self) -> str: ...
+    def state(self) -> "JobState": ...
     @property
     def flags(self) -> tuple[str, ...]: ...
     @property
@@ -86,7 +91,7 @@ def _job(identifier: str, look: Callable[[], _Watched], events: Iterable["Event"
             _show(progress, whole, _short(title), stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
-    remark(f"{identifier} ({ended.title}) is {ended.state}{why}")
+    remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
     if ended.flags:
         remark(f"Look at its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "done"
@@ -112,25 +117,46 @@ def _batch(client: "Client", batch: str) -> bool:
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
-                remark(f"{batch}: nothing of it runs. About the next one: {waits}")
+                remark(f"{batch}: nothing is under way yet. The next one: {waits}")
             if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > told and tenth < 10:
                 told = tenth
                 remark(f"{batch}: {_line(summary)}")
     found = client.batch(batch)
     remark(f"{batch}: {_line(found)}.")
+    _tell_outcomes(found)
     _name_those_without_result(client, found)
     return found.rejected == 0 and found.states.get("done", 0) == found.rows
+
+
+def _tell_outcomes(batch: "BatchResource") -> None:
+    """What the reports of a batch that has ended are worth: done is not yet scored."""
+    scored = {
+        "full": "scored in full",
+        "part": "scored in part",
+        "unscored": "evaluated without a score, which is not a low score",
+    }
+    counts = batch.outcomes or {}
+    told = [f"{counts[outcome]:,} {words}" for outcome, words in scored.items() if outcome in counts]
+    if told:
+        remark(f"{batch.id}: {', '.join(told)}.")
+    if batch.poorly_covered:
+        fields = "1 proposal" if batch.poorly_covered == 1 else f"{batch.poorly_covered:,} proposals"
+        remark(
+            f"The corpus does not cover the field of {fields}. `assayer list {batch.id}` shows every score, and why "
+            "there is none."
+        )
 
 
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
     for state in _WITHOUT_RESULT:
         count = batch.states.get(state, 0)
         listed = client.each(client.evaluations, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
-        for job in islice(listed, _NAMED):
+        for job in sorted(islice(listed, _NAMED), key=lambda one: one.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) is {state}{why}")
+            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
-            remark(f"{count - _NAMED:,} more are {state}: `assayer fetch {batch.id} --format csv` lists all.")
+            more = f"{count - _NAMED:,} more are {state_in_words(state)}"
+            remark(f"{more}: `assayer fetch {batch.id} --format csv` lists all.")
 
 
 def _short(title: str) -> str:
@@ -151,9 +177,8 @@ def _ended(summary: "BatchSummary") -> int:
 
 
 def _line(summary: "BatchSummary") -> str:
-    states = [f"{count:,} {state}" for state, count in summary.states.items()]
-    refused = [f"{summary.rejected:,} rejected"] if summary.rejected else []
-    told = [summary.name or f"{summary.rows:,} rows", *states, *refused]
+    refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
+    told = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused]
     if summary.finish_expected_at and summary.ideas_per_hour:
         told.append(
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"

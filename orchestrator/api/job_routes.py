@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from pydantic import BaseModel
@@ -34,6 +34,7 @@ from orchestrator.jobs.submissions import NewJob
 __all__ = [
     "CUTOFF_AHEAD",
     "UNNAMED_SOURCE",
+    "BoardProblem",
     "JobRoutes",
     "PreferHeader",
     "accept_job",
@@ -77,16 +78,29 @@ def submission_route(*statuses: int, accepted: type[BaseModel], ended: type[Base
     }
 
 
-def board_problem(board: int | None, method: str, services: Services) -> str | None:
-    """Why no board of this size can be drawn, in words; None where one can, or none was asked for."""
-    if board is None:
-        return None
-    if method != INNOEVAL:
-        return f"Only the method {INNOEVAL} has a board. Ask for that method, or leave the board out."
-    if services.personas is not None and board > services.personas:
-        return (
-            f"A board of {board} was asked for, and there are {services.personas} personas. Ask for that many at most."
-        )
+class BoardProblem(NamedTuple):
+    field: Literal["board", "board_models"]
+    detail: str
+
+
+def board_problem(board: int | None, models: Sequence[str], method: str, services: Services) -> BoardProblem | None:
+    """Why no board of this size can be drawn, or dealt among these models; None where one can, or none was asked
+    for."""
+    if method != INNOEVAL and (board is not None or models):
+        detail = f"Only the method {INNOEVAL} has a board. Ask for that method, or leave the board out."
+        return BoardProblem("board_models" if board is None else "board", detail)
+    if board is not None and services.personas is not None and board > services.personas:
+        counted = f"A board of {board} was asked for, and there are {services.personas} personas."
+        return BoardProblem("board", f"{counted} Ask for that many at most.")
+    for model in models:
+        if model not in services.board_models:
+            permitted = ", ".join(services.board_models)
+            advice = (
+                f"Permitted: {permitted}."
+                if permitted
+                else "None is permitted here; the operator permits models with ASSAYER_EVALUATION__BOARD_MODELS."
+            )
+            return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
     return None
 
 

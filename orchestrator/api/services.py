@@ -17,6 +17,7 @@ from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
 from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.searchable_corpus import SearchableCorpora
+from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.item_outcomes import CurationOutcome, ProposalOutcome, ScoreOutcome
 from orchestrator.jobs.models import BatchId, Priority, TenantId
@@ -143,8 +144,27 @@ class Services:
     """Which ideas are judged blind where the request does not say."""
     overnight: bool = False
     """Whether jobs may wait for batches of the language model's endpoint."""
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    """Why a method cannot run here, whatever is asked of it; those that can are missing."""
     personas: int | None = None
     """From which InnoEval's boards are drawn: no board is larger. None: the API does not know, evaluations do."""
+    board_models: tuple[str, ...] = ()
+    """Models that a request may name for InnoEval's boards."""
+    typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
+    """What InnoEval takes with a board of this size, dealt among these models; None: nobody measured."""
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """Methods that can run here, in one line each, by name."""
+        return {name: about for name, about in self.methods.items() if name not in self.unavailable}
+
+    def method_problem(self, method: str) -> str | None:
+        """Why nothing is evaluated by it here, in words; None where it is."""
+        if method not in self.methods:
+            return f"There is no method {method!r}.{suggestion(method, sorted(self.offered))}"
+        if why := self.unavailable.get(method):
+            return f"The method {method} cannot run here: {why} Offered: {', '.join(sorted(self.offered)) or 'none'}."
+        return None
 
     async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
         """Raises HttpProblem (404)."""

@@ -210,7 +210,10 @@ class DuplicateRow(Frozen):
     """A row with the words of an earlier one. It is evaluated too, with the same answers from the cache."""
 
     row: int
+    source: str
     same_as: int
+    same_source: str
+    """What the earlier row is called."""
 
 
 @dataclass
@@ -244,7 +247,7 @@ class BatchIntake:
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
     """Raises InputError for a batch without rows, and whatever reading raises."""
     intake = BatchIntake()
-    seen: dict[str, int] = {}
+    seen: dict[str, AcceptedRow] = {}
     for read in reads:
         if isinstance(read, FileNotice):
             intake.notices.append(read.text)
@@ -252,12 +255,20 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
             intake.rejected.append(read)
         else:
             intake.accepted.append(read)
-            same_as = seen.setdefault(_content(read), read.number)
-            if same_as != read.number:
-                intake.duplicates.append(DuplicateRow(row=read.number, same_as=same_as))
+            first = seen.setdefault(_content(read), read)
+            if first is not read:
+                intake.duplicates.append(_duplicate(read, first))
     if not intake.rows:
         raise InputError("The batch is empty.", "Send at least one row, or one file.")
     return intake
+
+
+def _duplicate(row: AcceptedRow, first: AcceptedRow) -> DuplicateRow:
+    return DuplicateRow(row=row.number, source=_name(row), same_as=first.number, same_source=_name(first))
+
+
+def _name(row: AcceptedRow) -> str:
+    return row.idea.source if row.idea else row.source
 
 
 def _content(row: AcceptedRow) -> str:

@@ -14,6 +14,7 @@ from assayer.models.base import Dollars
 from assayer.reports.escaping import cell, one_line
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
+from orchestrator.jobs.sender_references import own_reference
 from orchestrator.jobs.submissions import BatchRow
 
 __all__ = [
@@ -47,6 +48,8 @@ class ResultLine(Frozen):
     """Of its evaluation; a rejected row has none."""
     row: int | None
     source: str
+    reference: str
+    """The sender's own name alone: the id that the row holds, a file's name; empty where there is none."""
     title: str
     flags: tuple[FlagKind, ...] = ()
     """What is suspicious in the idea's text, for people to look at."""
@@ -62,6 +65,8 @@ class FlatResult(Frozen):
     id: str | None
     row: int | None
     source: str
+    reference: str | None
+    """The sender's own name alone: the id that the row holds, a file's name."""
     title: str
     state: RowState
     release: Literal["complete", "incomplete"] | None
@@ -107,6 +112,7 @@ def _result_line(row: ResultRow) -> ResultLine:
             id=None,
             row=row.row,
             source=row.source,
+            reference=own_reference(row.source, row.row),
             title="",
             state="refused",
             cost_usd=None,
@@ -118,6 +124,7 @@ def _result_line(row: ResultRow) -> ResultLine:
         id=job.id,
         row=job.row,
         source=row.source,
+        reference=own_reference(row.source, job.row),
         title=job.subject,
         flags=job.flags,
         state=job.state,
@@ -142,6 +149,7 @@ def flat_result(row: ResultRow) -> FlatResult:
         id=line.id,
         row=line.row,
         source=line.source,
+        reference=line.reference or None,
         title=line.title,
         state=line.state,
         release=release.state if release else None,

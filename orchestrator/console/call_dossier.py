@@ -9,9 +9,9 @@ from assayer.reports.dossier import Dossier, DossierOpinion, DossierRow
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import FLAGS, count, moment, money
 from orchestrator.api.routes.panel import Panel, PanelRow
-from orchestrator.console.wording import OUTCOMES_IN_WORDS
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, EvaluationOutcome
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.store.call_tables import EvaluationOutcome, TableRow
+from orchestrator.store.call_tables import TableRow
 
 __all__ = ["dossier_of"]
 

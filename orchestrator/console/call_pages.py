@@ -21,9 +21,10 @@ from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId
+from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
-from orchestrator.store.call_tables import OUTCOMES, PAGE, TableView
+from orchestrator.store.call_tables import PAGE, TableView
 
 __all__ = ["router"]
 
@@ -88,6 +89,7 @@ async def table(
     if view.field:
         of_field = await asyncio.to_thread(runs_of_field, await services.series.words(who.tenant, call.id), view.field)
     page = await services.tables.page(who.tenant, BatchId(id), view, of_field)
+    found = await services.tables.outcomes(who.tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     return page_response(
         "table.html",
@@ -99,7 +101,9 @@ async def table(
         rejected=call.rejected,
         rules=await services.call_details.rules(who.tenant, call.id),
         sign_off=await services.decisions.signed_off(who.tenant, call.id),
-        counts=await services.tables.counts(who.tenant, call.id),
+        counts=found.counts,
+        poorly_covered=found.poorly_covered,
+        again=await services.jobs.retriable(who.tenant, batch=call.id),
         today=services.clock.now().date(),
         page=page,
         pages=max(1, -(-page.matching // PAGE)),
@@ -181,7 +185,12 @@ async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: Se
     """Asks first, with how many it would be."""
     call = await services.find_batch(who.tenant, id)
     return page_response(
-        "cancel.html", request, who, call=_summary(services, call), unfinished=count_unfinished(call.counts)
+        "cancel.html",
+        request,
+        who,
+        call=_summary(services, call),
+        unfinished=count_unfinished(call.counts),
+        documents=await services.jobs.unread_documents(who.tenant, call.id),
     )
 
 

@@ -50,6 +50,7 @@ async def evaluations(
         request,
         who,
         jobs=found[:_ROWS],
+        call_names=await services.call_details.names(who.tenant, {one.batch for one in found if one.batch}),
         state=state,
         usage=await services.usage.usage(who.tenant, month, now),
         next=encode_cursor(Cursor.of(found[_ROWS - 1])) if len(found) > _ROWS else None,

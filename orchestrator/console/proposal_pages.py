@@ -61,6 +61,7 @@ async def proposal(
         sign_off=await services.decisions.signed_off(who.tenant, job.batch) if job.batch else None,
         ranks=await services.rankings.of_proposal(who.tenant, job.id),
         waiting=await services.jobs.waiting_reason(who.tenant, job.id),
+        again=await services.jobs.retriable(who.tenant, job=job.id),
     )
 
 

@@ -44,7 +44,7 @@ class RankingChoice(Frozen):
 
 class RankingEstimate(Frozen):
     entrants: int
-    left_out: tuple[tuple[int | None, str], ...]
+    left_out: tuple[tuple[int | None, str, str], ...]
     """Rows of the call that are not ranked, and why."""
     unscored: int
     comparisons: int
@@ -176,7 +176,7 @@ async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, cho
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
     return RankingEstimate(
         entrants=count,
-        left_out=tuple((one.row, one.reason) for one in candidates.left_out),
+        left_out=tuple((one.row, one.source, one.reason) for one in candidates.left_out),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
         cost_usd=await _price(services, tenant, comparisons),

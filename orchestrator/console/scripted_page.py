@@ -16,7 +16,7 @@ from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
 from orchestrator.access.signed_in import SignedIn, csrf_token
-from orchestrator.console.wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
 
 __all__ = ["Asset", "asset", "page_response"]
 

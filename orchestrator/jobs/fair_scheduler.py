@@ -204,14 +204,14 @@ class QueuePosition(NamedTuple):
 def waiting_reason(now: QueuePosition) -> str:
     """The first obstacle to its start, for people."""
     if now.seconds > 0:
-        return f"It was put off after an attempt that did not finish, and may start again in {now.seconds:.0f} s."
+        return f"It was put off after an attempt that did not finish, and is tried again in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:
-        return f"{now.running} jobs of its tenant run, which is the most that may run at once."
+        return f"{now.running} others of your organisation are under way, the most that may be at once."
     if reason := _lacks_budget(now):
         return reason
     if now.ahead:
-        return f"{now.ahead:,} jobs of its tenant come first."
-    return "It is the next job of its tenant, and waits for a free slot."
+        return f"{now.ahead:,} others of your organisation come first."
+    return "It begins when there is room."
 
 
 def _lacks_budget(now: QueuePosition) -> str | None:
@@ -220,9 +220,9 @@ def _lacks_budget(now: QueuePosition) -> str | None:
     left = now.monthly_usd - now.spent_usd - now.reserved_usd
     if (left > 0) if now.max_usd is None else (now.max_usd <= left):
         return None
-    need = "Its limit is open" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
+    need = "It has no limit of its own" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
-        f"{need}, and {max(0.0, left):.2f} USD are left of its tenant's {now.monthly_usd:g} USD a month: "
-        f"{now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD reserved for jobs that run. It begins when "
-        "these leave enough over, when the budget is raised, or on the first of the month (UTC)."
+        f"{need}, and {max(0.0, left):.2f} USD are left of your organisation's {now.monthly_usd:g} USD a month: "
+        f"{now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD set aside for what is under way. It begins "
+        "when these leave enough over, when the budget is raised, or on the first of the month (UTC)."
     )

@@ -147,6 +147,8 @@ class JobVerdict(Frozen):
     """None: what the ledger says of all its runs."""
     flags: tuple[FlagKind, ...] | None = None
     """What is suspicious in the text that was judged; None: as told when it was submitted."""
+    title: str | None = None
+    """Of a document, which is read when its job begins; None: as told when it was submitted."""
 
 
 class JobEvent(Frozen):

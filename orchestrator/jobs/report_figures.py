@@ -8,6 +8,7 @@ from assayer.text.frequent_words import frequent_words
 
 __all__ = ["CERTAINTIES", "PartFigure", "ReportFigures", "figures_of"]
 
+_NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
 """From the least."""
 
@@ -50,7 +51,9 @@ def figures_of(report: Report) -> ReportFigures:
     return ReportFigures(
         idea=report.idea.id,
         score=None if isinstance(score, Absent) else score,
-        reason=_why(score, parts) if isinstance(score, Absent) else "",
+        reason=_why(score, parts, covered=isinstance(fit, Absent) or fit.level != "poor")
+        if isinstance(score, Absent)
+        else "",
         certainty=CERTAINTIES[min(known)] if known else None,
         fit=None if isinstance(fit, Absent) else fit.level,
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not one.reason for one in parts),
@@ -60,10 +63,14 @@ def figures_of(report: Report) -> ReportFigures:
     )
 
 
-def _why(score: Absent, parts: tuple[PartFigure, ...]) -> str:
-    """What its parts say, where none of them has a score: it tells more."""
+def _why(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
+    """What its parts say, where none of them has a score: it tells more. First, where it is so, that the corpus does
+    not cover the field: no other reason would go away without that."""
     reasons = dict.fromkeys(one.reason for one in parts)
-    return score.reason if not parts or "" in reasons else " ".join(reasons)
+    told = [score.reason] if not parts or "" in reasons else list(reasons)
+    if not covered and _NOT_COVERED not in told:
+        told.insert(0, _NOT_COVERED)
+    return " ".join(f"{one[:1].upper()}{one[1:]}" for one in told)
 
 
 def _part(part: Part) -> PartFigure:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from assayer.curation.options import BestBy
 from assayer.methods.debate.composition import Composition
-from assayer.methods.innoeval.options import BoardSize
+from assayer.methods.innoeval.options import BoardModel, BoardSize
 from assayer.models import FlagKind, Frozen, Idea, suspicious_kinds
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.models.ranking import Comparison
@@ -46,6 +46,8 @@ class EvaluationRequest(Frozen):
     """Names, affiliations and the like are masked before anything judges the idea."""
     board: BoardSize | None = None
     """Reviewers on InnoEval's board; None: as many as the service's settings say. Other methods have no board."""
+    board_models: tuple[BoardModel, ...] = ()
+    """Among which its reviewers are dealt; without any, those of the service's settings."""
     limits: Limits = Limits()
 
     @property

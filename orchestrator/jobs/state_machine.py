@@ -110,7 +110,7 @@ def transition(history: AttemptHistory, change: StateChange, limits: AttemptLimi
         case GivenBack():
             return _requeue_or_bury(history, change.why, change.cause, limits) if state == "running" else None
         case Expired():
-            why = f"Worker {change.worker} did not renew its lease."
+            why = f"The process {change.worker} was lost while it worked on this."
             return _requeue_or_bury(history, why, "loss", limits) if state == "running" else None
         case Cancelled():
             return history._replace(state="cancelled") if state in {"queued", "running"} else None
@@ -133,7 +133,7 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
     """Why a job is dead whose worker did not end it."""
     tries = (
         (history.failures, "it failed"),
-        (history.losses, "its worker was lost or had to stop"),
+        (history.losses, "the process that worked on it was lost or had to stop"),
         (history.outages, "something that it needs was out of reach"),
     )
     counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in tries if count]
@@ -150,7 +150,7 @@ def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
     return Problem(
         type="budget-too-small",
         title="It may cost more than a month's budget",
-        detail=f"This job may cost up to {max_usd:g} USD; its tenant's budget is {monthly_usd:g} USD a month, so it "
+        detail=f"It may cost up to {max_usd:g} USD; your organisation's budget is {monthly_usd:g} USD a month, so it "
         "could never begin. Submit it with a lower limit (limits.max_usd), or have the budget raised.",
     )
 

@@ -2,6 +2,7 @@
 judged."""
 
 import datetime as dt
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import ConfigDict
@@ -25,7 +26,9 @@ _CHANGE = """
 """
 _RULES = """
     SELECT request ->> 'method' AS method, (request ->> 'cutoff')::date AS cutoff,
-           coalesce((request ->> 'blind')::boolean, false) AS blind, max_usd, priority
+           coalesce((request ->> 'blind')::boolean, false) AS blind, max_usd, priority,
+           (request ->> 'board')::integer AS board,
+           ARRAY(SELECT jsonb_array_elements_text(coalesce(request -> 'board_models', '[]'))) AS board_models
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' ORDER BY "row", id LIMIT 1
 """
 
@@ -42,6 +45,10 @@ class CallRules(Frozen):
     max_usd: float | None
     """Of each proposal."""
     priority: Priority
+    board: int | None = None
+    """Reviewers on InnoEval's boards, where somebody said how many."""
+    board_models: tuple[str, ...] = ()
+    """Models among which they are dealt, where somebody chose."""
 
 
 class PgCallDetails:
@@ -71,6 +78,11 @@ class PgCallDetails:
                 return True
 
         return await self._database.run(work)
+
+    async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
+        """Of calls, what they are called; those without a name are missing."""
+        query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
+        return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
 
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """None for a call without proposals. Reads one of them."""

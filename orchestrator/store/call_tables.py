@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import asyncpg
 from pydantic import AwareDatetime, Field
@@ -10,25 +10,23 @@ from pydantic import AwareDatetime, Field
 from assayer.models import Frozen
 from assayer.models.ranking import Band
 from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
+from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import from_json_column, storable_text
 from orchestrator.store.rows import from_row
 
 __all__ = [
-    "OUTCOMES",
     "PAGE",
     "PROPOSALS",
+    "CallOutcomes",
     "CallTablePage",
-    "EvaluationOutcome",
     "PgCallTables",
     "ProposalRank",
     "TableRow",
     "TableView",
 ]
 
-EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
-OUTCOMES: tuple[EvaluationOutcome, ...] = get_args(EvaluationOutcome)
 PAGE = 50
 
 _ORDERS = {
@@ -83,7 +81,10 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """  # noqa: S608 - put together from constants
 _ALL = f'{PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
-_COUNTS = f"{PROPOSALS} SELECT outcome, count(*) AS proposals FROM proposals GROUP BY outcome"  # noqa: S608 - likewise
+_COUNTS = f"""{PROPOSALS}
+    SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered
+    FROM proposals GROUP BY outcome
+"""  # noqa: S608 - likewise
 
 
 class TableView(Frozen):
@@ -147,6 +148,13 @@ class CallTablePage(Frozen):
     """On all pages."""
 
 
+class CallOutcomes(Frozen):
+    counts: dict[EvaluationOutcome, int]
+    """Outcomes without proposals are missing."""
+    poorly_covered: int
+    """Proposals whose field the corpus covers poorly."""
+
+
 class PgCallTables:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -183,11 +191,15 @@ class PgCallTables:
         """In the order of the rows."""
         return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
 
-    async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
-        """Outcomes without proposals are missing."""
+    async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")
         found = {row["outcome"]: row["proposals"] for row in rows}
-        return {one: found[one] for one in OUTCOMES if one in found}
+        counts = {one: found[one] for one in OUTCOMES if one in found}
+        return CallOutcomes(counts=counts, poorly_covered=sum(row["poorly_covered"] for row in rows))
+
+    async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
+        """Outcomes without proposals are missing."""
+        return (await self.outcomes(tenant, batch)).counts
 
     async def views(self, tenant: TenantId) -> dict[str, str]:
         """Parameters of addresses, by the names that they were saved under."""

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
-from orchestrator.store.database import Connection
+from orchestrator.store.database import Connection, Database
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["Retried", "retry_jobs"]
+__all__ = ["Retried", "count_retriable", "retry_jobs"]
 
 _WITHOUT_RESULT = "jobs.tenant = $1 AND jobs.{column} = $2 AND jobs.state IN ('failed', 'dead', 'cancelled')"
 _READABLE = "(kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL)"
@@ -52,6 +52,13 @@ class Retried(NamedTuple):
     """That wait again."""
     unreadable: int
     """That stay as they are, since their document is kept no longer."""
+
+
+async def count_retriable(database: Database, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
+    """What running again would come to."""
+    column, id = ("id", job) if job else ("batch", batch)
+    found = await database.fetch_one(_COUNT.format(column=column), tenant, id)
+    return Retried(0, 0) if found is None else Retried(found["jobs"], found["unreadable"])
 
 
 async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:

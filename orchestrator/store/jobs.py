@@ -18,7 +18,7 @@ from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
-from orchestrator.store.job_retry import Retried, retry_jobs
+from orchestrator.store.job_retry import Retried, count_retriable, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
 from orchestrator.store.job_submission import submit_jobs
 from orchestrator.store.json_columns import from_json_column, from_json_column_as, storable_text
@@ -79,6 +79,11 @@ _CIRCUMSTANCES = """
 
 _FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
+"""
+
+_UNREAD_DOCUMENTS = """
+    SELECT count(*) AS documents FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running')
+      AND coalesce(request -> 'idea', 'null') = 'null'
 """
 
 _CANCEL = finish_statement(
@@ -213,6 +218,15 @@ class PgJobs:
         """Cancels its jobs that have not ended, and closes it; how many jobs they were. Raises ReviewRefused where it
         is signed off."""
         return await self._cancel(_CANCEL_BATCH, tenant, batch, close=True)
+
+    async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
+        """What running a job, or all of a batch, again would come to."""
+        return await count_retriable(self._database, tenant, job=job, batch=batch)
+
+    async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
+        """Of a batch, documents whose evaluation has not ended: they go with its end."""
+        row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
+        return 0 if row is None else int(row["documents"])
 
     async def retry(self, tenant: TenantId, job: JobId) -> Retried:
         """Puts a job that failed, was given up or was cancelled back into the queue. Raises QueueFull, ReviewRefused

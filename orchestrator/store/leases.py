@@ -51,7 +51,7 @@ _BEGIN = "UPDATE jobs SET run_id = $3, pinned = $4 WHERE id = $1 AND lease = $2 
 _FINISH = finish_statement(
     "state = $3, last_lease = $2, run_id = coalesce($4, run_id), result = $5, problem = $6, "
     f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}, "
-    "flags = coalesce($8::text[], flags)",
+    "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
@@ -137,7 +137,9 @@ class PgLeases:
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
         """A verdict without a cost gets the sum of the ledger over all runs of the job."""
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
-        values = (verdict.run_id, mapping_to_json_column(verdict.result), problem, verdict.cost_usd, verdict.flags)
+        result = mapping_to_json_column(verdict.result)
+        title = storable_text(verdict.title) if verdict.title else None
+        values = (verdict.run_id, result, problem, verdict.cost_usd, verdict.flags, title)
 
         patience = _RANKING_SECONDS if lease.request.kind == "ranking" else None
 

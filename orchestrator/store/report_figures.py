@@ -1,9 +1,10 @@
 """Figures of reports, written with them."""
 
 import json
+from collections.abc import Sequence
 
 from assayer.errors import StorageError
-from assayer.models import Report
+from assayer.models import EvaluationId, Report
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, figures_of
 from orchestrator.store.database import Database
@@ -28,6 +29,8 @@ _WRITE = f"""
     SELECT id, $2, $3, $4, $5, $6, $7, $8, to_tsvector('simple', $9) FROM evaluations WHERE id = $1
     ON CONFLICT (run) DO UPDATE SET figures = excluded.figures
 """  # noqa: S608 - put together from constants
+# Without the words, which only plots read.
+_OF_RUNS = "SELECT run, figures - 'words' AS figures FROM report_figures WHERE run = ANY($1)"
 _UNREADABLE = ReportFigures(
     idea="",
     score=None,
@@ -42,14 +45,19 @@ _UNREADABLE = ReportFigures(
 
 
 class PgReportFigures:
-    """Of reports that were stored before figures were."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def of_runs(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
+        """Runs without figures are missing: they have no report, or one from before figures were kept."""
+        if not runs:
+            return {}
+        rows = await self._database.fetch(_OF_RUNS, list(runs))
+        return {row["run"]: from_json_column(ReportFigures, row["figures"], f"Figures of {row['run']}") for row in rows}
+
     async def fill(self, tenant: TenantId, batch: BatchId, *, words: bool = False) -> bool:
-        """Writes what is missing in a batch, a few hundred at a time; with `words` also where they were not counted.
-        False: there is more."""
+        """Writes what is missing in a batch, of reports that were stored before figures were: a few hundred at a time;
+        with `words` also where they were not counted. False: there is more."""
         for _ in range(0, _MOST, _AT_ONCE):
             rows = await self._database.fetch(_MISSING, tenant, batch, _AT_ONCE, words)
             for row in rows:

@@ -6,12 +6,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 from prometheus_client import Counter as Metric
 
 from assayer.errors import AssayerError, StorageError
 from assayer.ports import Clock
+from orchestrator.jobs.sender_references import own_reference
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, Outbox, RetryLater, outcome_of_failure
 from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
@@ -138,7 +139,7 @@ class WebhookDeliverer:
 
     async def _send(self, delivery: ClaimedDelivery) -> int | str:
         """The status of the answer, or why there is none."""
-        body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":"))
+        body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
         seconds = self._settings.deadline_seconds
         try:
             secret = self._cipher.decrypt(delivery.sealed)
@@ -149,6 +150,15 @@ class WebhookDeliverer:
             return error.message
         except TimeoutError:
             return f"No answer came within {seconds:g} s."
+
+
+def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an evaluation also its sender's own name alone, by which they know it."""
+    data = payload.get("data")
+    if not isinstance(data, dict) or "source" not in data:
+        return dict(payload)
+    row = None if data.get("batch") is None else data.get("row")
+    return {**payload, "data": {**data, "reference": own_reference(str(data["source"]), row)}}
 
 
 def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:

@@ -157,7 +157,7 @@ async def test_job_whose_worker_always_dies_is_dead_and_names_the_worker(queue: 
     assert dead is not None
     assert dead.problem is not None
     assert (dead.state, dead.attempt) == ("dead", 3)
-    assert "Worker worker did not renew its lease." in dead.problem.detail
+    assert "The process worker was lost while it worked on this." in dead.problem.detail
 
 
 async def test_expire_leaves_beaten_leases_alone(queue: Queue) -> None:
@@ -210,7 +210,9 @@ async def test_max_running_holds_whoever_asks(queue: Queue, database: Database) 
 
     assert sum(map(len, leases)) == 3
     waiting = next(one for one in await queue.jobs.list(RICH, state="queued"))
-    assert "3 jobs of its tenant run" in (await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or "")
+    assert "3 others of your organisation are under way" in (
+        await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or ""
+    )
 
 
 async def test_jobs_begin_in_the_order_of_acceptance_interactive_first(queue: Queue) -> None:
@@ -237,7 +239,7 @@ async def test_budget_reserves_what_running_jobs_may_cost_and_frees_what_they_di
     first = await queue.lease(4)
     assert [lease.max_usd for lease in first] == [2.0, 2.0]
     waiting = await queue.jobs.waiting_reason(RICH, job("m2").id) or ""
-    assert "It may cost 2 USD, and 1.00 USD are left of its tenant's 5 USD a month" in waiting
+    assert "It may cost 2 USD, and 1.00 USD are left of your organisation's 5 USD a month" in waiting
 
     for lease in first:
         await queue.leases.finish(lease, JobVerdict(state="done", cost_usd=0.5))

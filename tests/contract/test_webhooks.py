@@ -160,6 +160,7 @@ async def test_end_of_a_job_reaches_its_tenants_webhook_signed(
         "cost_usd": 0.5,
         "flags": [],
         "source": "",
+        "reference": "",
     }
     assert await owed(store, THEIRS, "wh_theirs") == []
     assert await owed(store, THEIRS, "wh_1") == []

@@ -97,6 +97,7 @@ def test_broken_file_of_a_form_is_one_rejected_row() -> None:
     intake = read(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF, "b.pdf": PDF}), "form")
     assert [(row, detail[:9]) for row, _, detail in rejections(intake)] == [(1, "empty.csv")]
     assert [(one.row, one.same_as) for one in intake.duplicates] == [(3, 2)]
+    assert [(one.source, one.same_source) for one in intake.duplicates] == [("b.pdf", "a.pdf")]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.methods import scholareval
+from assayer.methods.innoeval.options import METHOD as INNOEVAL
+from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from cluster.methods import METHOD_DESCRIPTIONS
-from cluster.typical_usage import typical_evaluations
+from cluster.typical_usage import typical_board, typical_evaluations
 from orchestrator.jobs.estimates import CostEstimate, Pace, TakenByEvaluation, TypicalEvaluation, estimate
 from workers.llm.settings import LlmSettings, Price
 
@@ -99,3 +101,27 @@ def test_without_a_price_there_is_no_cost_and_without_a_model_none_is_paid() -> 
     assert isinstance(missing, Absent)
     assert "big" in missing.reason
     assert {one.cost_usd for one in typical_evaluations(None).values()} == {0.0}
+
+
+def test_a_board_costs_by_its_size_and_the_models_that_answer_for_it() -> None:
+    prices = {"big": Price(10, 40), "small": Price(1, 4), "dear": Price(100, 400)}
+    usual = typical_evaluations(llm(**prices))[INNOEVAL]
+    board = typical_board(llm(**prices), BoardOptions())
+    assert board(None, ()) == usual
+    one, ten, dear = board(1, ()), board(10, ()), board(None, ("big", "dear"))
+    assert one.calls < usual.calls < ten.calls
+    assert ten.calls - usual.calls == pytest.approx(1.25 * (usual.calls - one.calls), abs=1)
+    costs = [one.cost_usd, usual.cost_usd, dear.cost_usd, board(None, ("dear",)).cost_usd]
+    known = [cost for cost in costs if isinstance(cost, float)]
+    assert len(known) == len(costs)
+    assert known == sorted(known)
+    unpriced = board(None, ("big", "unheard"))
+    assert isinstance(unpriced.cost_usd, Absent)
+    assert "unheard" in unpriced.cost_usd.reason
+
+
+def test_a_service_that_is_set_to_another_board_expects_what_that_takes() -> None:
+    usual = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
+    control = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[INNOEVAL]
+    assert control.prompt_tokens < usual.prompt_tokens
+    assert typical_board(None, BoardOptions())(50, ("any",)).cost_usd == 0.0

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.cli.fetched_names import NamedProposal, report_names, with_report_files
+from cluster.cli.fetched_names import NamedProposal, report_names
+from cluster.cli.fetched_tables import with_report_files
 
 
 def named(*sources: str, taken: tuple[str, ...] = ()) -> list[str]:

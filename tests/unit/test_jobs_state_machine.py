@@ -90,7 +90,7 @@ def test_worker_killed_every_time_ends_dead_as_a_loss_and_names_the_workers() ->
     last = history([event for number in range(9) for event in (Leased(), Expired(f"w{number}"))])[-1]
 
     assert (last.state, last.losses, last.failures) == ("dead", MOST.losses, 0)
-    assert "its worker was lost or had to stop" in gave_up_problem(last).detail
+    assert "the process that worked on it was lost or had to stop" in gave_up_problem(last).detail
     assert "w3" in gave_up_problem(last).detail
 
 

@@ -21,15 +21,15 @@ NEXT = QueuePosition(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "next job of its tenant"),
-        ({"ahead": 1200}, "1,200 jobs of its tenant come first"),
-        ({"seconds": 41.6, "ahead": 3}, "start again in 42 s"),
-        ({"running": 4, "max_running": 4, "ahead": 3}, "4 jobs of its tenant run"),
-        ({"running": 3, "max_running": 4}, "next job of its tenant"),
-        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "next job of its tenant"),
+        ({}, "It begins when there is room"),
+        ({"ahead": 1200}, "1,200 others of your organisation come first"),
+        ({"seconds": 41.6, "ahead": 3}, "is tried again in 42 s"),
+        ({"running": 4, "max_running": 4, "ahead": 3}, "4 others of your organisation are under way"),
+        ({"running": 3, "max_running": 4}, "It begins when there is room"),
+        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "It begins when there is room"),
         ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.5}, "may cost 1 USD, and 0.50 USD are left"),
-        ({"monthly_usd": 5.0, "spent_usd": 6.0, "max_usd": None}, "limit is open, and 0.00 USD are left"),
-        ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "next job of its tenant"),
+        ({"monthly_usd": 5.0, "spent_usd": 6.0, "max_usd": None}, "no limit of its own, and 0.00 USD are left"),
+        ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It begins when there is room"),
     ],
 )
 def test_reason_for_waiting_is_told_with_its_figures(changes: dict[str, Any], said: str) -> None:

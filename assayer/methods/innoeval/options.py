@@ -8,11 +8,12 @@ from pydantic import Field, StringConstraints
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 
-__all__ = ["METHOD", "BoardOptions", "BoardSize", "InnoEvalOptions"]
+__all__ = ["METHOD", "BoardModel", "BoardOptions", "BoardSize", "InnoEvalOptions"]
 
 
 METHOD = "innoeval"
-ModelName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+"""A model of the endpoint, by its name there."""
 BoardSize = Annotated[int, Field(ge=0, le=100)]
 """Reviewers drawn for each idea; 0 runs the control: one reviewer without persona or masking."""
 
@@ -26,7 +27,7 @@ class BoardOptions(Frozen):
     elsewhere: int = Field(default=4, ge=1, le=10)
     """Most familiarity, 1 to 10, of a reviewer with an idea that names none of the topics of their field; 10 leaves
     everybody as familiar everywhere as at home."""
-    models: tuple[ModelName, ...] = ()
+    models: tuple[BoardModel, ...] = ()
     """Among which the seats are dealt in turn, so that the board does not share one model's habits; all served by the
     endpoint of the settings. Without any, every seat is answered by the strong model."""
     personas: Path | None = None

@@ -4,14 +4,16 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 
+from assayer.methods import grapheval
 from assayer.models import Absent
 from assayer.models.base import Dollars
 from orchestrator.api.authentication import Submitter
 from orchestrator.api.common_schemas import Resource, RowError
+from orchestrator.api.expected_fit import ExpectedFit, expected_fit
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.routes.batch_upload import BATCH_BODY, Duplicate, RowsQuery, no_usable_row, read_batch
+from orchestrator.api.routes.batch_upload import BATCH_BODY, Duplicate, RowsQuery, no_usable_row, read_batch, tags_in
 from orchestrator.api.services import ServicesDependency, UploadLimitDependency
-from orchestrator.jobs.estimates import estimate
+from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 
 __all__ = ["BatchEstimate", "router"]
 
@@ -56,11 +58,17 @@ class BatchEstimate(Resource):
     """Null: there is no limit."""
     exceeds_month: bool | None
     """It may cost more than is left. Null: there is no limit, or the cost is not known."""
+    corpus_fit: ExpectedFit | None
+    """Whether the corpus covers the proposals' fields. Null: it is not known."""
+    corpus_fit_absent: str | None
+    """Why that is null."""
 
 
 _OTHER_BOARD = Absent(
-    reason="What a board of another size takes is not known. Leave the board out to see what the service's own takes."
+    reason="What another board takes is not known. Leave the board out to see what the service's own takes."
 )
+
+_NO_LITERATURE = Absent(reason="This method reads no literature.")
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -78,25 +86,27 @@ async def estimate_batch(
     if not intake.accepted:
         raise no_usable_row(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)
-    unmeasured = Absent(reason=f"What {query.method} takes has not been measured, and too few of yours have ended.")
     pace = await services.costs.pace(caller.tenant, query.method)
-    found = (
-        _OTHER_BOARD
-        if query.board is not None
-        else estimate(
-            ideas,
-            await services.costs.taken(caller.tenant, query.method),
-            services.typical.get(query.method, unmeasured),
-            pace,
-            query.max_usd,
-        )
-    )
+    models = tags_in(query.board_models)
+    typical: TypicalEvaluation | Absent
+    if query.board is None and not models:
+        own = await services.costs.taken(caller.tenant, query.method)
+        unmeasured = f"What {query.method} takes has not been measured, and too few of yours have ended."
+        typical = services.typical.get(query.method, Absent(reason=unmeasured))
+    else:
+        own = []  # evaluations by the usual board tell nothing of another
+        typical = services.typical_board(query.board, models) if services.typical_board else _OTHER_BOARD
+    found = estimate(ideas, own, typical, pace, query.max_usd)
     month = await services.usage.month(caller.tenant)
     left = month.left_usd if month else None
     known = None if isinstance(found, Absent) else found
     cost = found if isinstance(found, Absent) else found.cost_usd
     high = None if known is None else _known(known.high_cost_usd)
     hours = found if isinstance(found, Absent) else found.hours
+    fit: ExpectedFit | Absent = _NO_LITERATURE
+    if query.method != grapheval.METHOD:
+        texts = [row.idea for row in intake.accepted if row.idea is not None]
+        fit = await expected_fit(services, texts, query.cutoff)
     return BatchEstimate(
         method=query.method,
         rows=intake.rows,
@@ -119,6 +129,8 @@ async def estimate_batch(
         hours_absent=hours.reason if isinstance(hours, Absent) else None,
         left_this_month_usd=left,
         exceeds_month=None if left is None or high is None else high > left,
+        corpus_fit=None if isinstance(fit, Absent) else fit,
+        corpus_fit_absent=fit.reason if isinstance(fit, Absent) else None,
     )
 
 

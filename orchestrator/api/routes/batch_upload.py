@@ -23,7 +23,6 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
 from orchestrator.api.routes.batches import BatchLinks, batch_links, batch_path
 from orchestrator.api.services import Services, ServicesDependency, UploadLimitDependency
-from orchestrator.api.validation_errors import suggestion
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
 from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
@@ -60,6 +59,9 @@ class RowsQuery(Body):
     board: BoardSize | None = None
     """Only for the method innoeval: how many reviewers sit on each board; 0 is the control without personas.
     Null: as many as the service's settings say."""
+    board_models: str = Field(default="", max_length=2_000)
+    """Only for the method innoeval: models among which the reviewers are dealt, separated by commas, of those that the
+    service permits (`board_models` of the method). Without any: those of the service's settings."""
     priority: Priority = "batch"
     open: bool = False
     """More rows will follow: the batch does not finish before another part closes it, after a day at the latest."""
@@ -83,7 +85,12 @@ class Duplicate(Resource):
     """A row with the words of an earlier one. Both are evaluated; the language model's answers are paid for once."""
 
     row: int
+    source: str
+    """What the row is called: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
     same_as: int
+    """The number of the earlier row."""
+    same_source: str
+    """What that one is called."""
 
 
 class AcceptedBatch(Resource):
@@ -223,14 +230,13 @@ async def read_batch(
     request: Request, tenant: TenantId, uploads: UploadLimit, services: Services, query: RowsQuery, first: int
 ) -> BatchIntake:
     """What the body holds, nothing of it stored. Raises HttpProblem."""
-    if query.method not in services.methods:
-        known = suggestion(query.method, sorted(services.methods))
-        raise HttpProblem.parameter("method", f"There is no method {query.method!r}.{known}")
+    if wrong_method := services.method_problem(query.method):
+        raise HttpProblem.parameter("method", wrong_method)
     services.check_priority(query.priority)
     if lies_ahead(query.cutoff, services):
         raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-    if wrong := board_problem(query.board, query.method, services):
-        raise HttpProblem.parameter("board", wrong)
+    if wrong := board_problem(query.board, tags_in(query.board_models), query.method, services):
+        raise HttpProblem.parameter(wrong.field, wrong.detail)
     content_type = request.headers.get("content-type", "")
     media = content_type.partition(";")[0].strip().lower()
     if media not in MEDIA_TYPES:
@@ -296,6 +302,7 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         cutoff=cutoff,
         blind=services.judged_blind(query.blind, several=True),
         board=query.board,
+        board_models=tags_in(query.board_models),
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )
     return NewJob(

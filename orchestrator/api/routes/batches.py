@@ -23,7 +23,7 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import event_stream_response, problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import not_found
-from orchestrator.api.routes.evaluations import Evaluation, evaluation_resource
+from orchestrator.api.routes.evaluations import Evaluation, evaluation_resources
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.batches.results import (
     FlatResult,
@@ -36,6 +36,7 @@ from orchestrator.batches.results import (
 )
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobState, TenantId
+from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchStatus, count_ended, count_unfinished, ideas_per_hour
 
 __all__ = [
@@ -123,6 +124,11 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     waiting: str | None = None
     """Why the first of its queued evaluations does not run yet; null when none is queued."""
+    outcomes: dict[EvaluationOutcome, int] | None = None
+    """What its evaluations came to: scored in full, in part, not at all (`unscored`), …; outcomes without any are
+    missing. Null before all have ended."""
+    poorly_covered: int | None = None
+    """Of its proposals, those whose field the corpus covers poorly. Null before all have ended."""
 
 
 class RetriedBatch(Resource):
@@ -190,7 +196,12 @@ async def one(id: PathId, caller: Reader, services: ServicesDependency) -> Batch
     """One batch: its progress, and the rows that hold no usable idea."""
     batch = await services.find_batch(caller.tenant, id)
     waiting = await services.jobs.batch_waiting_reason(caller.tenant, batch.id)
-    return batch_resource(batch, services.clock.now()).model_copy(update={"waiting": waiting})
+    more: dict[str, object] = {"waiting": waiting}
+    # Counted when all have ended: whoever asks again and again while a batch runs makes nobody count its rows.
+    if batch.finished_at is not None and await services.figures.fill(caller.tenant, batch.id):
+        found = await services.tables.outcomes(caller.tenant, batch.id)
+        more |= {"outcomes": found.counts, "poorly_covered": found.poorly_covered}
+    return batch_resource(batch, services.clock.now()).model_copy(update=more)
 
 
 @router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
@@ -237,7 +248,7 @@ async def evaluations(
     jobs = await services.jobs.list(
         caller.tenant, batch=batch.id, state=query.state, after=decode_cursor(query.after), limit=query.limit + 1
     )
-    return page_of(jobs, query.limit, evaluation_resource)
+    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
 
 
 @router.get(

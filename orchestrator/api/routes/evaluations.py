@@ -2,14 +2,14 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from assayer.methods.innoeval.options import BoardSize
+from assayer.methods.innoeval.options import BoardModel, BoardSize
 from assayer.models import Report
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
@@ -19,6 +19,7 @@ from orchestrator.api.acting import ReportReader
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
+from orchestrator.api.evaluation_scores import EvaluationScores, evaluation_scores
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
@@ -42,10 +43,11 @@ from orchestrator.api.openapi import problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
-from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
+from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest, Limits
+from orchestrator.jobs.sender_references import own_reference
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
 
@@ -56,10 +58,9 @@ __all__ = [
     "EvaluationQuery",
     "GraphQuery",
     "Links",
-    "check_method",
     "evaluation_links",
     "evaluation_request",
-    "evaluation_resource",
+    "evaluation_resources",
     "report_for",
     "report_of_reviewer",
     "router",
@@ -81,6 +82,9 @@ class EvaluationBody(Body):
     board: BoardSize | None = None
     """Only for the method innoeval: how many reviewers sit on the board; 0 is the control without personas.
     Null: as many as the service's settings say."""
+    board_models: tuple[BoardModel, ...] = Field(default=(), max_length=20)
+    """Only for the method innoeval: models among which the reviewers are dealt, of those that the service permits
+    (`board_models` of the method). Without any: those of the service's settings."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
@@ -106,9 +110,14 @@ class Evaluation(JobResource):
     source: str
     """The sender's name for the idea, with the id that its row holds: `proposals.csv:7 (A-2026-0007)`. Empty where
     there is none."""
+    reference: str
+    """The sender's own name alone, to join results by: the id that its row holds, a file's name. Empty where there is
+    none."""
     batch: str | None
     row: int | None
     """Of the batch's input, from 1."""
+    scores: EvaluationScores | None
+    """What its report says in figures; null until there is one."""
     waiting: str | None = None
     """Why it has not started yet; null in lists, and once it has started."""
     links: Links
@@ -170,7 +179,7 @@ async def listed(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, evaluation_resource)
+    return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT, **problem_responses(404, 406, 409, 410)})
@@ -248,11 +257,12 @@ async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Raises HttpProblem."""
-    check_method(body.method, services.methods)
+    if wrong_method := services.method_problem(body.method):
+        raise HttpProblem.invalid(wrong_method, "/method")
     if lies_ahead(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    if wrong := board_problem(body.board, body.method, services):
-        raise HttpProblem.invalid(wrong, "/board")
+    if wrong := board_problem(body.board, body.board_models, body.method, services):
+        raise HttpProblem.invalid(wrong.detail, f"/{wrong.field}")
     services.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
@@ -261,26 +271,36 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
         cutoff=body.cutoff,
         blind=services.judged_blind(body.blind, several=False),
         board=body.board,
+        board_models=body.board_models,
         limits=body.limits,
     )
-
-
-def check_method(method: str, methods: Collection[str]) -> None:
-    """Raises HttpProblem."""
-    if method not in methods:
-        detail = f"There is no method {method!r}.{suggestion(method, sorted(methods))}"
-        raise HttpProblem.invalid(detail, "/method")
 
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """A queued one says why it waits."""
     waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
-    return evaluation_resource(job).model_copy(update={"waiting": waiting})
+    resource_of = await evaluation_resources(services, [job])
+    return resource_of(job).model_copy(update={"waiting": waiting})
 
 
-def evaluation_resource(job: Job) -> Evaluation:
+async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
+    """Of these jobs, with what their reports say in figures."""
+    done = {job.id: job.run_id for job in jobs if job.state == "done" and job.run_id is not None}
+    figures = await services.figures.of_runs(list(done.values()))
+    return lambda job: _evaluation_resource(job, figures.get(done[job.id]) if job.id in done else None)
+
+
+def _evaluation_resource(job: Job, figures: ReportFigures | None) -> Evaluation:
     source = "" if job.source == UNNAMED_SOURCE else job.source
-    return Evaluation(**job_fields(job), source=source, batch=job.batch, row=job.row, links=evaluation_links(job.id))
+    return Evaluation(
+        **job_fields(job),
+        source=source,
+        reference=own_reference(source, job.row),
+        batch=job.batch,
+        row=job.row,
+        scores=None if figures is None else evaluation_scores(figures),
+        links=evaluation_links(job.id),
+    )
 
 
 def evaluation_links(job: str) -> Links:
@@ -288,6 +308,10 @@ def evaluation_links(job: str) -> Links:
     return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
 
 
-_ROUTES = JobRoutes(router, "evaluation", Evaluation, evaluation_resource, show_evaluation)
+def _without_scores(job: Job) -> Evaluation:
+    return _evaluation_resource(job, None)
+
+
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, _without_scores, show_evaluation)
 _ROUTES.add_one("One evaluation as it stands.")
 _ROUTES.add_cancel()

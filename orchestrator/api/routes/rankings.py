@@ -105,6 +105,8 @@ class LeftOut(Resource):
 
     evaluation: str
     row: int | None
+    source: str
+    """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
     reason: str
 
 
@@ -113,6 +115,8 @@ class UnscoredIdea(Resource):
 
     evaluation: str
     row: int | None
+    source: str
+    """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
     reason: str
 
 
@@ -318,17 +322,17 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
             "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."
         )
     candidates = RankingCandidates()
-    first: dict[str, int | None] = {}
+    first: dict[str, str] = {}
     async for job, _, report in services.jobs.batch_rows(tenant, name):
         if report is None:
             reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
         elif report.idea.id in first:
-            reason = f"It has the same words as row {first[report.idea.id]}."
+            reason = f"It has the same words as {first[report.idea.id]}."
         else:
-            first[report.idea.id] = job.row
+            first[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(evaluation=job.id, row=job.row, reason=reason))
+        candidates.left_out.append(LeftOut(evaluation=job.id, row=job.row, source=job.source, reason=reason))
     return candidates
 
 
@@ -336,7 +340,8 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
     candidates.ideas[report.idea.id] = idea_of_report(report)
     score = score_of(report)
     if isinstance(score, Absent):
-        candidates.unscored.append(UnscoredIdea(evaluation=job.id, row=job.row, reason=score.reason))
+        unscored = UnscoredIdea(evaluation=job.id, row=job.row, source=job.source, reason=score.reason)
+        candidates.unscored.append(unscored)
     else:
         candidates.scores[report.idea.id] = score
 

@@ -55,6 +55,8 @@ function options() {
   if (at("cutoff").value) query.set("cutoff", at("cutoff").value);
   if (at("max-usd").value) query.set("max_usd", at("max-usd").value);
   if (hasBoard() && at("board").value) query.set("board", at("board").value);
+  const models = [...form.querySelectorAll('[name="board_model"]:checked')].map((one) => one.value);
+  if (hasBoard() && models.length) query.set("board_models", models.join(","));
   if (at("overnight")?.checked) query.set("priority", "overnight");
   return query;
 }
@@ -130,8 +132,9 @@ async function check(files) {
     parts.push(await withoutUsable(patiently(`/v1/batches/estimate?${options()}`, part, told))));
   const sum = (name) => parts.reduce((total, part) => total + (part[name] ?? 0), 0);
   const known = parts.filter((part) => part.ideas);
-  const same = parts.flatMap((part) => part.duplicates).length;
-  const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same ? `; ${counted(same, "has", "have")} the words of another` : ""}`];
+  const same = parts.flatMap((part) => part.duplicates);
+  const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the words of another, and ${same.length === 1 ? "is" : "are"} paid for once` : ""}`];
+  lines.push(...same.slice(0, SHOWN_FILES).map((one) => `${one.source} has the words of ${one.same_source}`));
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
     const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";
@@ -141,9 +144,17 @@ async function check(files) {
   const left = known[0]?.left_this_month_usd;
   if (typeof left === "number") lines.push(`${money(left)} are left this month${sum("high_cost_usd") > left ? ": it may cost more than that" : ""}`);
   if (known.length) lines.push(finish(known));
+  const fits = known.map((part) => part.corpus_fit).filter(Boolean);
+  if (fits.length) lines.push(coverage(fits));
   lines.push(...parts.flatMap((part) => part.notices));
   at("outcome").replaceChildren(element("h2", {}, "If you submit this"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
   showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));
+}
+/** Of the proposals whose text is at hand, some are held against the corpus. */
+function coverage(fits) {
+  const of = (level) => fits.reduce((total, fit) => total + fit[level], 0);
+  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} not: expect those without a score, or with less than a full one` : "";
+  return `Of ${counted(of("checked"), "proposal")} looked at, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
 }
 /** Each part was estimated as if it stood behind what waits already, and that is counted once. */
 function finish(parts) {
@@ -220,6 +231,7 @@ at("method").addEventListener("change", () => {
   if (!at("board")) return;
   at("of-board").hidden = !hasBoard();
   at("board").disabled = !hasBoard(); // what is not shown holds nothing up
+  if (at("of-board-models")) at("of-board-models").hidden = !hasBoard();
 });
 at("stop").addEventListener("click", () => { call.stopped = true; call.request?.abort(); });
 for (const id of ["files", "folder"])

@@ -1,10 +1,13 @@
 """What a batch would cost is told before it is sent, from the tenant's own evaluations, and nothing is stored."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 import httpx2
 
-from assayer.models import EvaluationId
+from assayer.models import EvaluationId, Window
+from assayer.models.paper import CorpusFit
+from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
 from orchestrator.api.routes.batch_estimate import BatchEstimate
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
@@ -16,6 +19,8 @@ from tests.contract.api.test_commands import program
 from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answered, call
 from tests.unit.batch_bodies import as_jsonl, words
+from tests.unit.scicompanion_world import PAPERS
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 __all__ = ["program"]
 
@@ -79,7 +84,7 @@ async def test_no_estimate_of_the_usual_board_is_passed_off_as_one_of_another(se
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
     assert other.cost_absent is not None
-    assert "board of another size" in other.cost_absent
+    assert "What another board takes is not known" in other.cost_absent
 
 
 async def test_cost_is_unknown_where_a_price_is(service: Service) -> None:
@@ -112,10 +117,56 @@ async def test_command_says_it_in_words_and_submits_nothing(program: Program, se
     assert ended.code == 0, ended.err
     assert "bad.pdf" in ended.err
     said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
-    assert said["Ideas"].strip() == "1 by scholareval (besides 1 rejected)"
+    assert said["Ideas"].strip() == "1 by scholareval (besides 1 refused)"
     assert said["Cost"].strip().startswith("about $0.25;")
     assert said["Budget"].strip() == "no monthly limit"
     assert said["Basis"].strip() == "your last 12 evaluations by scholareval"
     assert ended.out.rstrip().endswith("Nothing was submitted.")
     async with service.caller() as caller:
         assert len((await caller.get("/v1/evaluations")).json()["items"]) == 12
+
+
+async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> None:
+    asked_for: list[tuple[int | None, tuple[str, ...]]] = []
+
+    def typical_board(board: int | None, models: Sequence[str]) -> TypicalEvaluation:
+        asked_for.append((board, tuple(models)))
+        return TYPICAL
+
+    service = service.with_services(
+        typical={"innoeval": TYPICAL}, typical_board=typical_board, board_models=("large", "other")
+    )
+    await evaluated(service, 12, 7.0)
+    async with service.caller() as caller:
+        found = await asked(caller, method="innoeval", board="9", board_models="large, other")
+        other = await asked(caller, method="innoeval", board_models="other")
+    assert asked_for == [(9, ("large", "other")), (None, ("other",))]
+    assert (found.basis, found.cost_usd, other.cost_usd) == ("typical", 0.8, 0.8)
+
+
+class _OfReefs(MemoryCorpus):
+    async def fit(self, text: str, window: Window) -> CorpusFit:
+        return CorpusFit(level="good" if "reef" in text else "poor", value=0.5, criterion="whether it names a reef")
+
+
+async def test_fields_that_the_corpus_does_not_cover_are_told_before_anything_is_paid(
+    service: Service, program: Program
+) -> None:
+    async with service.caller() as caller:
+        unknown = await asked(caller)
+        assert (unknown.corpus_fit, unknown.corpus_fit_absent) == (None, "This service has no corpus to search.")
+    corpora = MemoryCorpusVersions(_OfReefs(PAPERS, HashingEmbedder()))
+    searching = service.with_services(corpora=corpora)
+    rows = [{"text": words(1)}, {"text": f"Of a reef. {words(2)}"}]
+    many = [{"text": f"{words(number)} number {number}"} for number in range(90)]
+    async with searching.caller() as caller:
+        found = (await asked(caller, as_jsonl(rows))).corpus_fit
+        assert found is not None
+        assert (found.checked, found.good, found.partial, found.poor) == (2, 1, 0, 1)
+        some = (await asked(caller, as_jsonl(many))).corpus_fit
+        assert some is not None
+        assert some.checked == 40
+        graph = await asked(caller, as_jsonl(rows), method="grapheval")
+        assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method reads no literature.")
+    said = await program.run("submit", "ideas", "--estimate")
+    assert "Corpus:  not checked. This service has no corpus to search." in said.out

@@ -55,6 +55,9 @@ async def test_board_is_as_large_as_the_command_says(program: Program, service: 
     many = await program.run("submit", "ideas", "--method", "innoeval", "--board", "0")
     refused = await program.run("submit", "ideas/risk.txt", "--board", "3")
     larger = await program.run("submit", "ideas", "--method", "innoeval", "--board", "13")
+    unknown = await program.run("submit", "ideas/risk.txt", "--method", "innoeval", "--board-models", "a, b")
+    assert unknown.code == 2
+    assert "The model 'a' is not permitted for boards. None is permitted here" in unknown.err
     assert (one.code, many.code, refused.code) == (0, 0, 2), (one.err, many.err, refused.err)
     first = "SELECT request ->> 'board' AS board FROM jobs ORDER BY id = $1 DESC"
     asked = await service.database.fetch(first, one.out.strip())
@@ -74,7 +77,7 @@ async def test_ranking_is_watched_to_its_verdict(program: Program, service: Serv
     assert watching.result().code == 1
     told = watching.result().err.splitlines()
     assert told[0] == f"{job} (2 ideas) is waiting"
-    assert told[-1] == f"{job} (2 ideas) is failed: It failed. Because."
+    assert told[-1] == f"{job} (2 ideas) has failed: It failed. Because."
 
 
 async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: Program, service: Service) -> None:
@@ -93,7 +96,7 @@ async def test_batch_becomes_a_ranking_of_the_ideas_that_have_reports(program: P
     )
     asked = await program.run("shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
     assert asked.code == 0, asked.err
-    assert re.search(r"^Left out: row \d, ev_\w+: It failed$", asked.err, re.MULTILINE)
+    assert re.search(r"^Left out: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
     lease = await service.lease()
     assert isinstance(lease.request, RankingRequest)
@@ -129,7 +132,7 @@ async def test_folder_is_a_batch_and_the_file_that_is_no_idea_is_named(program: 
     batch = ended.out.strip()
     assert batch.startswith("bt_")
     assert "bad.pdf" in ended.err
-    assert "1 failed, 1 rejected" in ended.err
+    assert "1 failed, 1 refused" in ended.err
     assert ended.code == 1
     fetched = await program.run("fetch", batch, "--format", "csv")
     assert (program.home / "out" / f"{batch}.csv").is_file(), fetched.err
@@ -142,7 +145,7 @@ async def test_rewards_are_cancelled_and_watched_to_their_end(program: Program, 
     cancelled = await program.run("cancel", job)
     assert (cancelled.code, cancelled.err.strip()) == (0, f"{job}: cancelled.")
     watched = await program.run("watch", job)
-    assert (watched.code, "(1 item) is cancelled" in watched.err) == (1, True)
+    assert (watched.code, "(1 item) was cancelled" in watched.err) == (1, True)
 
 
 async def test_evaluation_is_cancelled_and_its_missing_report_explained(program: Program) -> None:
@@ -207,14 +210,14 @@ async def test_watch_in_a_log_tells_what_changes_and_names_those_without_a_resul
     assert ended.code == 1
     assert f"{batch}: 3 rows, " in ended.err
     (named,) = [line for line in ended.err.splitlines() if line.startswith("Row ")]
-    assert re.fullmatch(r"Row \d \(.+, ev_\w+\) is failed: The budget is spent", named)
+    assert re.fullmatch(r"Row \d \(.+, ev_\w+\) has failed: The budget is spent", named)
 
 
 async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, service: Service) -> None:
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.5))
     (program.home / "ideas" / "second.txt").write_text(TEXT)
     submitted = await program.run("submit", "ideas/risk.txt", "ideas/second.txt", "--max-usd", "2")
-    assert "Row 2 has the words of row 1" in submitted.err
+    assert "second.txt has the words of risk.txt" in submitted.err
     batch = submitted.out.strip()
     watching = await program.start("watch", batch)
     assert watching.stderr is not None
@@ -222,7 +225,7 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     async with service.caller() as caller:
         found = (await caller.get(f"/v1/batches/{batch}")).json()
         assert found["waiting"].startswith("It may cost 2 USD, and 0.50 USD are left")
-        assert told.strip() == f"{batch}: nothing of it runs. About the next one: {found['waiting']}"
+        assert told.strip() == f"{batch}: nothing is under way yet. The next one: {found['waiting']}"
         await caller.delete(f"/v1/batches/{batch}")
         assert (await caller.get(f"/v1/batches/{batch}")).json()["waiting"] is None
     await watching.communicate()
@@ -338,7 +341,7 @@ async def test_a_fetched_folder_has_a_page_and_a_table_that_lead_to_every_report
         await service.finish()
     first = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
     assert first.code == 0, first.err
-    kept = {file.name for file in out.iterdir()}
+    kept = {file.name for file in out.iterdir() if not file.name.startswith(".")}
     for _ in range(2):
         await service.finish()
     fetched = await program.run("fetch", batch, "--format", "html", "--format", "md", "--format", "csv")
@@ -347,7 +350,9 @@ async def test_a_fetched_folder_has_a_page_and_a_table_that_lead_to_every_report
     table = list(csv.DictReader(io.StringIO((out / f"{batch}.csv").read_bytes().decode("utf-8-sig"), newline="")))
     reports = [Path(one).name for one in fetched.out.split() if Path(one).suffix in (".html", ".md")][:-1]
     assert len(reports) == 8
-    assert kept <= {file.name for file in out.iterdir()} == {*reports, "index.html", f"{batch}.csv"}
+    assert "2 of 4 reports were in out already" in fetched.err
+    shown = {file.name for file in out.iterdir() if not file.name.startswith(".")}
+    assert kept <= shown == {*reports, "index.html", f"{batch}.csv"}
     assert all(f'href="{name}"' in page for name in reports)
     by_name = {row["report_file"]: row for row in table}
     assert {"A-2026-0008.html", "risk.html"} <= by_name.keys()

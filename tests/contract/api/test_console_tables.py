@@ -203,7 +203,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
     async with signed_in(service, await service.key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
-            assert "Nothing runs</span> About the next one: It may cost 2 USD, and 0.50 USD are left" in page.text
+            assert "Nothing is under way yet</span> The next one: It may cost 2 USD, and 0.50 USD are left" in page.text
         assert "$0.50 left" in (await client.get(f"/console/calls/{batch}")).text
 
 
@@ -288,9 +288,14 @@ async def test_an_officer_works_through_a_call(service: Service, tmp_path: Path,
         await page.get_by_role("heading", name="0 proposals").wait_for()
         await page.get_by_label("flagged only").uncheck()
         await page.get_by_role("heading", name="4 proposals").wait_for()
-        await page.get_by_role("button", name="Run 1 again").click()
+        await page.goto(f"{url}/console/calls/{batch}")
+        for key in ("Tab", "Tab", "Enter"):
+            await page.keyboard.press(key)
+        await page.locator("td.title a:focus").wait_for()
+        assert await page.locator("a:focus").inner_text() == TITLES[0], "the first proposal is three keys away"
+        await page.get_by_role("button", name="Evaluate 1 again").click()
         await page.get_by_role("link", name="Cancel …").click()
-        await page.get_by_role("button", name="Cancel 1 proposals").click()
+        await page.get_by_role("button", name="Cancel 1 proposal").click()
         await page.locator(".mark.cancelled").first.wait_for()
         await browser.close()
     assert complaints == []

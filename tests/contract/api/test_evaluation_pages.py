@@ -57,7 +57,7 @@ async def test_one_proposal_is_cancelled_and_run_again(service: Service) -> None
     async with signed_in(service, await service.key()) as client:
         assert "it is cancelled" in await act(client, job, "cancel")
         again = await act(client, job, "retry")
-        assert "Run it again" not in again
+        assert "Evaluate it again" not in again
         assert "Cancel it" in again
         await service.finish()
         report = (await client.get(f"/console/proposals/{job}")).text

@@ -80,6 +80,40 @@ async def test_a_board_of_innoeval_has_as_many_seats_as_are_asked_for(service: S
     assert too_large[0].pointer == "/board"
 
 
+async def test_a_board_is_dealt_among_permitted_models_and_no_others(service: Service) -> None:
+    permitting = service.with_services(board_models=("large", "other"))
+    async with permitting.caller() as client:
+        accepted = await submit(client, method="innoeval", board_models=["other", "large"])
+        refused = problem(
+            await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["gpt-dear"]}),
+            *(422, "invalid-request"),
+        )
+        elsewhere = problem(
+            await client.post("/v1/evaluations", json=BODY | {"board_models": ["large"]}), 422, "invalid-request"
+        )
+        rows = await client.post(
+            "/v1/batches?method=innoeval&board_models=large,nobody",
+            content=json.dumps({"text": TEXT}),
+            headers={"Content-Type": "application/jsonl"},
+        )
+        methods = {one["name"]: one["board_models"] for one in (await client.get("/v1/methods")).json()["items"]}
+    work = await service.services.jobs.request(ACME, JobId(accepted.id))
+    assert isinstance(work, EvaluationRequest)
+    assert work.board_models == ("other", "large")
+    assert refused.errors is not None
+    assert (refused.errors[0].pointer, refused.errors[0].detail) == (
+        "/board_models",
+        "The model 'gpt-dear' is not permitted for boards. Permitted: large, other.",
+    )
+    assert elsewhere.errors is not None
+    assert "Only the method innoeval has a board" in elsewhere.errors[0].detail
+    assert "'nobody' is not permitted" in rows.text
+    assert methods == {"grapheval": [], "innoeval": ["large", "other"], "scholareval": []}
+    async with service.caller() as client:
+        nobody = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board_models": ["large"]})
+    assert (nobody.status_code, "ASSAYER_EVALUATION__BOARD_MODELS" in nobody.text) == (422, True)
+
+
 async def test_boards_are_measured_against_the_personas_of_the_settings(
     database: Database, listener: NotificationListener, tmp_path: Path
 ) -> None:

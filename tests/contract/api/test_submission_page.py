@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, async_playwright
 
+from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
 from orchestrator.store import Database, NotificationListener
 from tests.chromium import launch_options
 from tests.contract.api.people import person
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 from tests.contract.api.test_console_tables import AXE, signed_in
+from workers.embedding.hashing_embedder import HashingEmbedder
 
 DROP = """async ([name, text]) => {
   const moved = new DataTransfer();
@@ -139,6 +141,33 @@ async def test_a_call_for_boards_says_how_large_they_are(service: Service) -> No
     assert complaints == []
     asked = await service.database.fetch("SELECT request ->> 'board' AS board FROM jobs ORDER BY created_at")
     assert [row["board"] for row in asked] == ["9", None]
+
+
+async def test_a_board_is_dealt_among_models_that_are_chosen_and_doubles_are_named(
+    service: Service, tmp_path: Path
+) -> None:
+    complaints: list[str] = []
+    corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
+    permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
+    async with new_call(permitting, complaints, width=390) as page:
+        models = page.get_by_role("group", name="Models that answer for the reviewers")
+        assert await models.is_hidden()
+        await page.get_by_label("Method").select_option("innoeval")
+        await models.get_by_label("other").check()
+        await page.evaluate(DROP, ["one.txt", TEXT])
+        await page.evaluate(DROP, ["two.txt", TEXT])
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_role("heading", name="If you submit this").wait_for()
+        told = await page.inner_text("#outcome")
+        await _look(page, tmp_path, "board", 390)
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="2 proposals submitted").wait_for()
+    assert complaints == []
+    assert "1 has the words of another, and is paid for once" in told
+    assert "two.txt has the words of one.txt" in told
+    assert "Of 2 proposals looked at, the corpus covers the field of 2 well" in told
+    asked = await service.database.fetch("SELECT request -> 'board_models' AS models FROM jobs")
+    assert [row["models"] for row in asked] == ['["other"]', '["other"]']
 
 
 async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_after_a_break(

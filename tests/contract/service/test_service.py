@@ -373,6 +373,11 @@ async def test_a_method_that_cannot_run_here_is_told_to_those_who_ask_for_it_alo
         refused = await world.job(EvaluationRequest(idea=idea, method="grapheval"))
         done = await world.job(EvaluationRequest(idea=idea))
         ready = await world.caller.client.get("/readyz")
+        asked = await world.caller.client.post("/v1/evaluations", json={"idea": {"text": IDEA}, "method": "grapheval"})
+        methods = (await world.caller.client.get("/v1/methods")).json()["items"]
+    assert asked.status_code == 422, asked.text
+    assert "The method grapheval cannot run here: There is no viewpoint graph" in asked.text
+    assert "grapheval" not in {one["name"] for one in methods}
     assert (refused.state, done.state) == ("failed", "done")
     assert refused.problem is not None
     assert "graph" in refused.problem.detail

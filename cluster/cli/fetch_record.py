@@ -1,0 +1,53 @@
+"""What has been fetched of a batch into a folder, written down as it comes, so that a fetch that was cut goes on."""
+
+import json
+from pathlib import Path
+
+from assayer.errors import InputError
+from cluster.cli.output import write_files
+
+__all__ = ["FetchRecord"]
+
+
+class FetchRecord:
+    """A line of JSON for each file, in `.fetched-BATCH.jsonl` beside the files; written once the file is whole.
+
+    A report that is done never changes, so what stands here and still has the same size need not be fetched again."""
+
+    def __init__(self, folder: Path, batch: str, *, anew: bool = False) -> None:
+        """`anew`: begins an empty one."""
+        self._folder = folder
+        self._path = folder / f".fetched-{batch}.jsonl"
+        self._sizes: dict[tuple[str, str], int] = {} if anew else _read(self._path)
+        if anew or not self._path.exists():
+            write_files({self._path: ""})
+
+    def has(self, evaluation: str, file: Path) -> bool:
+        size = self._sizes.get((evaluation, file.name))
+        return size is not None and file.is_file() and not file.is_symlink() and file.stat().st_size == size
+
+    def add(self, evaluation: str, file: Path) -> None:
+        """Raises InputError."""
+        size = file.stat().st_size
+        self._sizes[evaluation, file.name] = size
+        try:
+            with self._path.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"id": evaluation, "file": file.name, "bytes": size}) + "\n")
+        except OSError as error:
+            raise InputError(f"{self._path} cannot be written: {error.strerror}.") from None
+
+
+def _read(path: Path) -> dict[tuple[str, str], int]:
+    """A line that was cut, or that is none of ours, counts for nothing: its file is fetched again."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    sizes: dict[tuple[str, str], int] = {}
+    for line in lines:
+        try:
+            one = json.loads(line)
+            sizes[str(one["id"]), str(one["file"])] = int(one["bytes"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return sizes

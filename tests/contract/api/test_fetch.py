@@ -1,0 +1,121 @@
+"""`assayer fetch` of a batch: cut and gone on with, reports that were deleted, and tables that lead to reports."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+
+from assayer_client import Client, ServiceUnreachable
+from cluster.cli import fetch as command
+from cluster.cli.fetch_record import FetchRecord
+from tests.contract.api.commands import Program
+from tests.contract.api.service import TEXT, Service, served
+
+ROWS = "id,title,text\n" + "".join(f'A-{n},Plan {n},"{TEXT} {n}"\n' for n in range(1, 5))
+
+
+async def call_of_four(service: Service) -> str:
+    async with service.caller() as caller:
+        answer = await caller.post("/v1/batches", files=[("file", ("call.csv", ROWS.encode()))])
+    for _ in range(4):
+        await service.finish()
+    return str(answer.json()["id"])
+
+
+class Counting(Client):
+    """Counts reports, and loses the service before one of them."""
+
+    def __init__(self, url: str, key: str, most: int = 100) -> None:
+        super().__init__(url, key)
+        self.asked, self._most = 0, most
+
+    def report_text(self, job: str, media_type: str = "text/markdown") -> str:
+        if self.asked == self._most:
+            raise ServiceUnreachable("The service is gone.")
+        self.asked += 1
+        return super().report_text(job, media_type)
+
+
+async def test_a_fetch_that_was_cut_goes_on_where_it_stopped(
+    service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch, key = await call_of_four(service), await service.key()
+    formats = [command.FetchFormat.html, command.FetchFormat.md]
+    async with served(service.app) as url:
+
+        def fetching(client: Counting, *, anew: bool = False) -> Callable[[], list[Path]]:
+            def fetched() -> list[Path]:
+                record = FetchRecord(tmp_path, batch, anew=anew)
+                with client:
+                    listed = command.reports_of_batch(client, batch, tmp_path, formats, record)
+                return [file for one in listed for file in one.files]
+
+            return fetched
+
+        cut = Counting(url, key, most=5)
+        with pytest.raises(ServiceUnreachable):
+            await asyncio.to_thread(fetching(cut))
+        assert f"2 of 4 reports are in {tmp_path}. The same command goes on from there." in capsys.readouterr().err
+        (tmp_path / "A-1.md").write_text("cut in the middle")
+        rest = Counting(url, key)
+        files = await asyncio.to_thread(fetching(rest))
+        assert rest.asked == 4, "three that were missing, and the one that is not as it was"
+        assert "1 of 4 reports were in" in capsys.readouterr().err
+        assert {file.name for file in files} == {f"A-{n}.{kind}" for n in range(1, 5) for kind in ("html", "md")}
+        assert all(file.read_text("utf-8").lstrip().startswith(("<!", "# ")) for file in files)
+        nothing, everything = Counting(url, key), Counting(url, key)
+        await asyncio.to_thread(fetching(nothing))
+        await asyncio.to_thread(fetching(everything, anew=True))
+        assert (nothing.asked, everything.asked) == (0, 8)
+
+
+def test_a_record_believes_no_line_that_is_broken(tmp_path: Path) -> None:
+    file = tmp_path / "A-1.html"
+    file.write_text("whole")
+    FetchRecord(tmp_path, "bt_1").add("ev_1", file)
+    lines = tmp_path / ".fetched-bt_1.jsonl"
+    lines.write_text(lines.read_text() + '[1]\n{"id": "ev_2", "file": "A-1.html", "by')
+    found = FetchRecord(tmp_path, "bt_1")
+    assert (found.has("ev_1", file), found.has("ev_2", file)) == (True, False)
+    assert not FetchRecord(tmp_path, "bt_2").has("ev_1", file), "the same name in another call is another report"
+    file.unlink()
+    assert not found.has("ev_1", file)
+
+
+async def test_tables_of_every_kind_lead_to_the_reports_beside_them(service: Service, tmp_path: Path) -> None:
+    batch = await call_of_four(service)
+    async with served(service.app) as url:
+        program = Program(url, await service.key(), tmp_path)
+        for _ in range(2):
+            ended = await program.run("fetch", batch, "--format", "html", "--format", "xlsx", "--format", "parquet")
+            assert ended.code == 0, ended.err
+    names = [f"A-{n}.html" for n in range(1, 5)]
+    parquet = pq.read_table(tmp_path / "out" / f"{batch}.parquet")
+    assert parquet.column("report_file").to_pylist() == names
+    sheet = openpyxl.load_workbook(tmp_path / "out" / f"{batch}.xlsx").active
+    assert sheet is not None
+    head = [cell.value for cell in sheet[1]]
+    assert head.count("report_file") == 1
+    cells = [row[head.index("report_file")] for row in sheet.iter_rows(min_row=2)]
+    assert [cell.value for cell in cells] == names
+    assert [cell.hyperlink.target for cell in cells if cell.hyperlink] == names
+    assert {cell.data_type for cell in cells} == {"s"}
+
+
+async def test_a_report_that_was_deleted_does_not_keep_the_others_from_being_fetched(
+    service: Service, tmp_path: Path
+) -> None:
+    batch = await call_of_four(service)
+    gone = await service.database.fetch(
+        'DELETE FROM evaluations WHERE id IN (SELECT run_id FROM jobs WHERE "row" = 2) RETURNING id'
+    )
+    assert len(gone) == 1
+    async with served(service.app) as url:
+        ended = await Program(url, await service.key(), tmp_path).run("fetch", batch, "--format", "md")
+    assert ended.code == 0, ended.err
+    assert "Row 2 (Plan 2, " in ended.err
+    assert "its report has been deleted" in ended.err
+    assert sorted(file.name for file in (tmp_path / "out").glob("A-*")) == ["A-1.md", "A-3.md", "A-4.md"]
