@@ -16,10 +16,11 @@ from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.local_copy import LocalCopy, PullSummary
 from index.object_storage.publications import Publication
 from index.object_storage.publishing import CorpusPublisher, PublishOptions, PublishSummary
+from index.version_cache import CorpusVersionCache
 from index.versions.manifest import CorpusChanges
 from index.versions.verification_cache import VerificationCache
 
-__all__ = ["CorpusRelease", "bucket_origin", "corpus_origin", "followed_bucket", "open_corpus"]
+__all__ = ["CorpusRelease", "bucket_origin", "corpus_origin", "corpus_versions", "followed_bucket", "open_corpus"]
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
@@ -38,6 +39,13 @@ def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrig
     """Raises ConfigurationError."""
     bucket = followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
+
+
+def corpus_versions(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
+    """None is open yet. Raises ConfigurationError."""
+    verified = VerificationCache(settings.verified_path)
+    origin = corpus_origin(settings, verified)
+    return CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device, origin=origin)
 
 
 def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:

@@ -24,7 +24,7 @@ from assayer.reports.assembly import EvaluationResult
 from assayer.reports.release import released
 from assayer.run.run import Run
 from cluster.clock import SystemClock
-from cluster.corpus_source import corpus_origin
+from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
 from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
@@ -33,9 +33,8 @@ from cluster.methods import METHODS, EvaluationMethod, MethodContext, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
-from index import CorpusFullTexts, CorpusVersionCache
+from index import CorpusFullTexts
 from index.memory_corpus import MemoryCorpus
-from index.versions.verification_cache import VerificationCache
 from orchestrator.store import Database, PgReports
 from workers.embedding.local_embedder import SharesProcessors, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
@@ -374,14 +373,7 @@ async def _corpora(
     """Raises CorpusError where there is no corpus, a method needs one, and nobody else would be served."""
     if parts.corpora is not None:
         return parts.corpora(embedder)
-    verified = VerificationCache(settings.verified_path)
-    corpora = CorpusVersionCache(
-        settings.corpus_path,
-        embedder,
-        verified,
-        device=settings.corpus.device,
-        origin=corpus_origin(settings, verified),
-    )
+    corpora = corpus_versions(settings, embedder)
     stack.push_async_callback(corpora.aclose)
     if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
         await corpora.current()

@@ -87,8 +87,10 @@ async def serve_http(
 
 @contextmanager
 def _stop_event() -> Iterator[asyncio.Event]:
-    """Set by the first signal; the second cancels the task that is in here."""
+    """Set by the first signal; the second cancels the task that is in here. Whoever listened before does so again
+    afterwards."""
     told = asyncio.Event()
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def tell() -> None:
@@ -101,5 +103,6 @@ def _stop_event() -> Iterator[asyncio.Event]:
     try:
         yield told
     finally:
-        for number in _SIGNALS:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)

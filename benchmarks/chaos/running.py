@@ -235,6 +235,8 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
         "ASSAYER_BATCHES__ABANDONED_SECONDS": "30",
         "ASSAYER_WORK__DRAIN_SECONDS": "1",
         "ASSAYER_SERVING__HEALTH_SECONDS": "3",
+        # Every pool that can be killed: by default index, embedder and API have no process of their own.
+        **{f"ASSAYER_SERVING__{pool}__REPLICAS": "1" for pool in ("INGRESS", "INDEX", "EMBEDDER")},
         "ASSAYER_SERVING__EVALUATOR__REPLICAS": "2",
     }
 

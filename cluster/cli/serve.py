@@ -1,13 +1,12 @@
 """`assayer serve`: the service, until it is told to stop."""
 
 import asyncio
-from contextlib import AsyncExitStack, ExitStack
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assayer.errors import ConfigurationError, InputError
+from assayer.errors import InputError
+from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
 from cluster.cli.terminal import remark
 from cluster.settings import PROFILES, Profile, Settings
 from cluster.settings_loading import load_settings
@@ -37,50 +36,12 @@ def serve(
         raise InputError("--no-ray and --address contradict each other.", "Leave one of them out.")
     settings = load_settings(profile)
     if ray or address is not None:
-        _serve_on_ray(settings, profile, host, port, address)
+        serve_on_ray(settings, profile, RayPlace(host, port, address), _show_key, _show_address)
         return
     try:
         asyncio.run(_serve_alone(settings, host, port))
     except asyncio.CancelledError:
         raise typer.Exit(130) from None
-
-
-def _serve_on_ray(settings: Settings, profile: Profile, host: str, port: int, address: str | None) -> None:
-    if find_spec("ray") is None:
-        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
-    from cluster.database import open_database
-    from cluster.http_server import listening_socket
-    from cluster.ray_cluster import private_environment
-    from cluster.service import create_first_key
-
-    taken = port
-    if address is None or port == 0:
-        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
-        with listening_socket(host, port) as free:
-            taken = free.getsockname()[1]
-    # The database stays open here: it must not end with the process that happened to open it first.
-    opened = AsyncExitStack()
-    with asyncio.Runner() as runner, ExitStack() as stack:
-        database = runner.run(opened.enter_async_context(open_database(settings)))
-        stack.callback(lambda: runner.run(opened.aclose()))
-        _show_key(runner.run(create_first_key(database)))
-        folder = stack.enter_context(private_environment()) if address is None else None
-        remark("Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray at {address}.")
-        from cluster.ray_cluster import existing_cluster, service_cluster
-        from cluster.serving.launcher import ListenAddress, run_until_stopped
-        from cluster.serving.replica import ReplicaConfig
-
-        try:
-            with service_cluster(folder, settings.serving) if folder else existing_cluster(address or "auto"):
-                run_until_stopped(
-                    ReplicaConfig(profile=profile),
-                    ListenAddress(host, taken),
-                    settings.work.drain_seconds,
-                    lambda: _show_address(host, taken),
-                    remark,
-                )
-        except KeyboardInterrupt:
-            raise typer.Exit(130) from None
 
 
 def _show_key(key: str | None) -> None:

@@ -20,7 +20,7 @@ from cluster.serving.shared_shards import ShardSharing
 from cluster.settings import Settings
 from index.corpus_parts import describe_corpus
 
-__all__ = ["EVALUATOR_POOLS", "NAME", "build"]
+__all__ = ["EVALUATOR_POOLS", "NAME", "build", "build_without_api"]
 
 NAME = "assayer"
 EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
@@ -37,6 +37,26 @@ before the evaluators, whose places are all that tells how much there is to do, 
 
 def build(args: ReplicaConfig) -> Application:
     """For `serve deploy` and KubeRay: `import_path: cluster.serving.application:build`. Raises ConfigurationError."""
+    settings, config = _checked(args)
+    serving = settings.serving
+    pools = _pools(settings, config)
+    evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
+    ingress = serving.ingress if serving.ingress.wanted else serving.ingress.model_copy(update={"replicas": 1})
+    front = serve.ingress()(IngressReplica)
+    return _deployed("ingress", front, ingress, serving).bind(
+        config, evaluator, pools.get("index", ()), pools.get("embedder"), _batch_evaluator(settings, config, pools)
+    )
+
+
+def build_without_api(args: ReplicaConfig) -> Application:
+    """All but the ingress, for a process that answers requests by itself. Raises ConfigurationError."""
+    settings, config = _checked(args)
+    pools = _pools(settings, config)
+    batch = _batch_evaluator(settings, config, pools)
+    return _evaluators("evaluator", settings, config).bind(config, **pools, batch_evaluator=batch)
+
+
+def _checked(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
     settings = args.settings()
     serving = settings.serving
     if not serving.one_machine and not settings.database.url:
@@ -44,16 +64,15 @@ def build(args: ReplicaConfig) -> Application:
             "The processes of a cluster need one database.", "Set ASSAYER_DATABASE__URL, for every node."
         )
     _check_gpus_of_search(settings)
-    config = ReplicaConfig(profile=args.profile, serving=serving)
-    pools = _pools(settings, config)
-    evaluator = _evaluators("evaluator", settings, config).bind(config, **pools)
-    batch = None
-    if serving.batch_evaluator.wanted:
-        batch = _evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
-    front = serve.ingress()(IngressReplica)
-    return _deployed("ingress", front, serving.ingress, serving).bind(
-        config, evaluator, pools.get("index", ()), pools.get("embedder"), batch
-    )
+    return settings, ReplicaConfig(profile=args.profile, serving=serving)
+
+
+def _batch_evaluator(
+    settings: Settings, config: ReplicaConfig, pools: dict[str, Application | list[Application]]
+) -> Application | None:
+    if not settings.serving.batch_evaluator.wanted:
+        return None
+    return _evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
 
 
 def _check_gpus_of_search(settings: Settings) -> None:

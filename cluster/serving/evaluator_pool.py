@@ -45,7 +45,9 @@ class EvaluatorReplica(Replica):
         literature: DeploymentHandle[LiteratureReplica] | None = None,
         full_texts: DeploymentHandle[DocumentsReplica] | None = None,
         batch_only: bool = False,
+        batch_evaluator: "DeploymentHandle[EvaluatorReplica] | None" = None,
     ) -> None:
+        """`batch_evaluator` is asked nothing: it is given so that Serve knows of it."""
         settings = _with_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)

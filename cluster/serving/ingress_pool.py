@@ -1,14 +1,14 @@
 """The API as a pool: any number of processes answer requests; what they know is in the database."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 from fastapi import FastAPI
 from ray.serve.handle import DeploymentHandle
 
 from assayer.errors import PartUnavailable
-from assayer.ports import Embedder
 from cluster.clock import SystemClock
+from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
 from cluster.service import api_services
 from cluster.serving.evaluator_pool import EvaluatorReplica
@@ -19,11 +19,12 @@ from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, b
 from cluster.settings import Settings
 from orchestrator.api.application import create_app
 from orchestrator.api.common_schemas import Check
+from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.event_loop_lag import watch_event_loop
-from orchestrator.store import NotificationListener
-from workers.embedding.local_embedder import local_embedder
+from orchestrator.store import Database, NotificationListener
+from workers.embedding.local_embedder import LocalEmbedder, local_embedder
 
-__all__ = ["IngressReplica"]
+__all__ = ["IngressReplica", "open_api"]
 
 _READY_SECONDS = 10.0
 
@@ -45,9 +46,7 @@ class IngressReplica(Replica):
         if index:
             asking = await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _own_embedder(settings)
             corpora = pooled_corpora([PoolClient(one, *shared) for one in index], settings)(asking)
-        self._app = await BackgroundContext.open(
-            _open_app(settings, corpora, PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS))
-        )
+        self._app = await BackgroundContext.open(_open_alone(settings, evaluator, corpora))
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         return self._app.value
@@ -60,13 +59,30 @@ class IngressReplica(Replica):
 
 
 @asynccontextmanager
-async def _open_app(
-    settings: Settings, corpora: PooledCorpora | None, evaluators: PoolClient[EvaluatorReplica]
+async def _open_alone(
+    settings: Settings, evaluator: DeploymentHandle[EvaluatorReplica], corpora: PooledCorpora | None
 ) -> AsyncIterator[FastAPI]:
+    async with open_database(settings) as database, open_api(settings, database, evaluator, corpora) as app:
+        yield app
+
+
+@asynccontextmanager
+async def open_api(
+    settings: Settings,
+    database: Database,
+    evaluator: DeploymentHandle[EvaluatorReplica],
+    corpora: SearchableCorpora | None = None,
+) -> AsyncIterator[FastAPI]:
+    """The API of this process, which asks evaluators nothing but whether they are well. Without `corpora` it searches
+    the corpus by itself; its model is loaded when somebody does."""
+    evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(open_database(settings))
         listener = await stack.enter_async_context(NotificationListener(database))
         await stack.enter_async_context(background_task(watch_event_loop()))
+        if corpora is None:
+            own = corpus_versions(settings, stack.enter_context(closing(_own_embedder(settings))))
+            stack.push_async_callback(own.aclose)
+            corpora = own
 
         async def ready() -> list[Check]:
             try:
@@ -77,6 +93,8 @@ async def _open_app(
         yield create_app(api_services(settings, database, listener, SystemClock(), corpora, ready))
 
 
-def _own_embedder(settings: Settings) -> Embedder:
-    """Its model is loaded when somebody searches."""
-    return local_embedder(settings.embedder)
+def _own_embedder(settings: Settings) -> LocalEmbedder:
+    """Its model is loaded when somebody searches, and takes one thread: evaluators compute on the same machine."""
+    embedder = local_embedder(settings.embedder)
+    embedder.share_processors(lambda: False)
+    return embedder

@@ -3,8 +3,10 @@
 Import it within the environment in which Ray is to run: Ray reads part of it when it is imported.
 """
 
+import asyncio
 import logging
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,14 +14,18 @@ from types import FrameType
 from typing import NamedTuple
 
 from ray import serve
+from ray.serve import Application
 from ray.serve.schema import ApplicationStatus
 
 from assayer.errors import Defect
-from cluster.serving.application import EVALUATOR_POOLS, NAME, build
+from cluster.http_server import serve_http
+from cluster.serving.application import EVALUATOR_POOLS, NAME, build, build_without_api
 from cluster.serving.evaluator_pool import EvaluatorReplica
-from cluster.serving.replica import ReplicaConfig
+from cluster.serving.ingress_pool import open_api
+from cluster.serving.replica import Replica, ReplicaConfig
+from orchestrator.store import Database
 
-__all__ = ["ListenAddress", "run_until_stopped"]
+__all__ = ["ListenAddress", "run_until_stopped", "run_with_own_api"]
 
 
 class ListenAddress(NamedTuple):
@@ -27,9 +33,14 @@ class ListenAddress(NamedTuple):
     port: int
 
 
-_POLL_SECONDS = 1.0
+_STARTING_SECONDS = 1.0
+"""Between two looks at what has come up."""
+_LOOK_SECONDS = 15.0
+"""Between two looks whether the service still stands. Each has the controller describe everything that it knows, which
+once a second took it and its asker a twentieth of a core."""
 _MARGIN_SECONDS = 15.0
 """For the last answers after the drain."""
+_DRAINING = "Letting what runs come to its end; interrupt again to stop at once."
 
 
 def run_until_stopped(
@@ -39,31 +50,82 @@ def run_until_stopped(
     listening: Callable[[], None],
     say: Callable[[str], None],
 ) -> None:
-    """Within a cluster. `listening` is called once requests are answered; `say` hears how far the start and the end
-    have come. The first SIGTERM or SIGINT drains, the second ends at once. Raises ConfigurationError, and Defect when
-    the service does not start or falls apart."""
+    """Within a cluster, with an ingress. `listening` is called once requests are answered; `say` hears how far the
+    start and the end have come. The first SIGTERM or SIGINT drains, the second ends at once. Raises ConfigurationError,
+    and Defect when the service does not start or falls apart."""
+    with _running(build(config), door, say) as told:
+        listening()
+        while not told.wait(_LOOK_SECONDS):
+            _check()
+        say(_DRAINING)
+        asyncio.run(_drain(drain_seconds))
+
+
+def run_with_own_api(
+    config: ReplicaConfig,
+    door: socket.socket,
+    database: Database,
+    runner: asyncio.Runner,
+    listening: Callable[[], None],
+    say: Callable[[str], None],
+) -> None:
+    """The same without an ingress: requests are answered on the runner's event loop, which is the database's too.
+    Raises CancelledError, too, when it is told to stop at once."""
+    settings = Replica.begin(config)
+
+    async def drain() -> None:
+        say(_DRAINING)
+        await _drain(settings.work.drain_seconds)
+
+    async def answer() -> None:
+        async with open_api(settings, database, serve.get_deployment_handle("evaluator", NAME)) as app:
+            listening()
+            await serve_http(app, door, _keep_looking, drain)
+
+    with _running(build_without_api(config), None, say) as told:
+        runner.run(drain() if told.is_set() else answer())
+
+
+@contextmanager
+def _running(
+    application: Application, door: ListenAddress | None, say: Callable[[str], None]
+) -> Iterator[threading.Event]:
+    """The pools, with Serve's proxy if they have a door; an event that the first signal sets meanwhile."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     with _stop_event() as told, ExitStack() as stack:
         serve.start(
-            proxy_location="HeadOnly",
-            http_options={"host": door.host, "port": door.port, "request_timeout_s": None},
+            proxy_location="HeadOnly" if door else "Disabled",
+            http_options={"host": door.host, "port": door.port, "request_timeout_s": None} if door else None,
             logging_config={"log_level": "WARNING", "enable_access_log": False},
         )
         stack.callback(serve.delete, NAME)
         with _start_narrated(say):
-            serve.run(build(config), name=NAME, route_prefix="/")
-        listening()
-        while not told.wait(_POLL_SECONDS):
-            status = serve.status().applications[NAME]
-            if status.status is ApplicationStatus.DEPLOY_FAILED:
-                raise Defect(f"The service fell apart: {status.message}")
-        say("Letting what runs come to its end; interrupt again to stop at once.")
-        drain = EvaluatorReplica.drain.__name__
-        pools = EVALUATOR_POOLS & serve.status().applications[NAME].deployments.keys()
-        drained = [serve.get_deployment_handle(pool, NAME).broadcast(drain, drain_seconds) for pool in pools]
-        for answers in drained:
-            # One that dies meanwhile has nothing left to give back: its leases expire.
-            answers.results(timeout_s=drain_seconds + _MARGIN_SECONDS, return_exceptions=True)
+            serve.run(application, name=NAME, route_prefix="/" if door else None)
+        yield told
+
+
+def _check() -> None:
+    """Raises Defect."""
+    status = serve.status().applications[NAME]
+    if status.status is ApplicationStatus.DEPLOY_FAILED:
+        raise Defect(f"The service fell apart: {status.message}")
+
+
+async def _keep_looking() -> None:
+    """Raises Defect."""
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.to_thread(_check)
+
+
+async def _drain(seconds: float) -> None:
+    status = await asyncio.to_thread(serve.status)
+    method = EvaluatorReplica.drain.__name__
+    pools = EVALUATOR_POOLS & status.applications[NAME].deployments.keys()
+    drained = [serve.get_deployment_handle(pool, NAME).broadcast(method, seconds) for pool in pools]
+    for answers in drained:
+        # One that dies meanwhile has nothing left to give back: its leases expire.
+        await answers.results_async(timeout_s=seconds + _MARGIN_SECONDS, return_exceptions=True)
 
 
 @contextmanager
@@ -73,7 +135,7 @@ def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
 
     def narrate() -> None:
         told: set[str] = set()
-        while not started.wait(_POLL_SECONDS):
+        while not started.wait(_STARTING_SECONDS):
             with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
                 pools = serve.status().applications[NAME].deployments
                 running = {name for name, one in pools.items() if one.status.value == "HEALTHY"}

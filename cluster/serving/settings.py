@@ -35,18 +35,21 @@ class PoolSettings(Frozen):
 
 
 class ServingSettings(Frozen):
-    """The defaults fit one machine: what costs memory or start-up twice is shared only where it pays."""
+    """The defaults fit one machine: as few processes as do the work, as each takes memory, and each hop between two of
+    them processor time."""
 
     one_machine: bool = True
     """Whether everything runs where the data directory is; otherwise the database and the stores must be servers."""
-    ingress: PoolSettings = PoolSettings(ongoing=768, queued=256)
+    ingress: PoolSettings = PoolSettings(replicas=0, ongoing=768, queued=256)
+    """0: `assayer serve --ray` answers requests by itself, without Serve's proxy. On a Ray that runs already, where the
+    pools outlive whoever began them, there is 1 all the same."""
     evaluator: PoolSettings = PoolSettings(ongoing=16)
     """`ongoing` is how many jobs one process works on. `replicas` of them always run, for whoever waits."""
     batch_evaluator: PoolSettings = PoolSettings(replicas=0, ongoing=16)
     """Evaluators that take no interactive jobs. With `most`, there are none while no batch waits."""
-    embedder: PoolSettings = PoolSettings()
+    embedder: PoolSettings = PoolSettings(replicas=0)
     reranker: PoolSettings = PoolSettings(replicas=0)
-    index: PoolSettings = PoolSettings()
+    index: PoolSettings = PoolSettings(replicas=0)
     """Of each shard, where the corpus has shards; with `index_copies` of all shards together."""
     index_copies: int | None = Field(default=None, ge=1)
     """How many of the processes of one pool hold each shard, by rendezvous hashing. None: a pool for each shard, all
@@ -70,9 +73,8 @@ class ServingSettings(Frozen):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        for name in ("ingress", "evaluator"):
-            if getattr(self, name).replicas == 0:
-                raise ValueError(f"there is no service without the {name}: give it at least 1 process")
+        if self.evaluator.replicas == 0:
+            raise ValueError("there is no service without the evaluator: give it at least 1 process")
         if self.index_copies is not None and self.index.wanted and self.index.replicas < self.index_copies:
             raise ValueError(
                 f"index_copies: {self.index.replicas} processes cannot hold {self.index_copies} copies of each shard"

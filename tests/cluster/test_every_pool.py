@@ -73,6 +73,18 @@ def test_board_of_reviewers_is_had_from_pools_alone(service: Running) -> None:
     assert any(one["operation"] == "full_texts" for one in report["coverage"]["sources"])
 
 
+@pytest.mark.parametrize("pool", ["ingress", "index", "embedder"])
+def test_job_ends_in_one_report_though_a_process_of_a_pool_is_killed(service: Running, pool: str) -> None:
+    job = service.submit(f"Idea for the {pool}. {ON_TOPIC}")
+    service.wait_for(job, ENDED | {"running"})
+    (process,) = replicas(service.process.pid, pool)
+    process.send_signal(signal.SIGKILL)
+    assert service.verdict(job) == "done"
+    status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
+    assert status == 200
+    assert report["idea"]["text"].startswith(f"Idea for the {pool}.")
+
+
 def test_service_that_has_more_requests_than_it_can_queue_says_when_to_come_again(
     service: Running, simulator: Simulator
 ) -> None:

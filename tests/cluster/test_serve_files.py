@@ -11,7 +11,7 @@ from ray.serve._private.build_app import BuiltApplication, build_app
 from ray.serve.schema import ServeDeploySchema
 
 from assayer.errors import ConfigurationError
-from cluster.serving.application import NAME, build
+from cluster.serving.application import NAME, build, build_without_api
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
 from index import build_shards
@@ -87,20 +87,37 @@ def test_evaluators_whose_places_for_batches_are_taken_are_too_few(name: str) ->
             assert busy / sizes.get_target_ongoing_requests() > running
 
 
-def test_laptop_config_is_what_serve_runs_without_one() -> None:
-    assert ReplicaConfig.model_validate(_args("laptop")).serving == ServingSettings()
+def test_laptop_config_is_what_serve_runs_without_one_but_for_the_ingress() -> None:
+    there, own = ReplicaConfig.model_validate(_args("laptop")).serving, ServingSettings()
+    assert there is not None
+    assert there == own.model_copy(update={"ingress": own.ingress.model_copy(update={"replicas": 1})})
+
+
+def test_who_answers_requests_itself_needs_evaluators_alone() -> None:
+    growing = PoolSettings(replicas=0, most=2)
+    for serving, names in (
+        (ServingSettings(), {"evaluator"}),
+        (ServingSettings(batch_evaluator=growing), {"evaluator", "batch_evaluator"}),
+    ):
+        built = build_app(build_without_api(ReplicaConfig(serving=serving)), name=NAME)
+        assert {one.name for one in built.deployments} == names
+
+
+def test_pools_that_outlive_whoever_began_them_have_an_ingress() -> None:
+    assert {one.name for one in _built(ReplicaConfig(serving=ServingSettings())).deployments} == SERVICE
 
 
 def test_models_without_configuration_get_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ASSAYER_LLM__BASE_URL", "ASSAYER_LLM__MODEL", "ASSAYER_RERANKER__MODEL"):
         monkeypatch.delenv(name)
-    names = {one.name for one in _built(ReplicaConfig.model_validate(_args("laptop"))).deployments}
-    assert names == SERVICE | {"embedder", "index"}
+    one = PoolSettings()
+    where = ReplicaConfig(serving=ServingSettings(embedder=one, index=one, reranker=one))
+    assert {one.name for one in _built(where).deployments} == SERVICE | {"embedder", "index"}
 
 
 @pytest.mark.parametrize(("shards", "pools"), [(0, {"index"}), (3, {"index-0", "index-1", "index-2"})])
 def test_each_shard_of_the_corpus_gets_a_pool(shards: int, pools: set[str]) -> None:
-    where = ReplicaConfig(serving=ServingSettings(index_shards=shards))
+    where = ReplicaConfig(serving=ServingSettings(index=PoolSettings(), index_shards=shards))
     assert {one.name for one in _built(where).deployments if one.name.startswith("index")} == pools
 
 
@@ -110,7 +127,7 @@ async def test_shards_are_counted_where_the_service_is_deployed_from(
     source = write_jsonl(tmp_path / "papers.jsonl", RECORDS)
     await build_shards([source], 2, tmp_path / "corpus", HashingEmbedder())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "corpus"))
-    names = {one.name for one in _built(ReplicaConfig()).deployments}
+    names = {one.name for one in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments}
     assert {"index-0", "index-1"} < names
     assert "index" not in names
 
@@ -124,7 +141,7 @@ async def test_shards_are_counted_in_the_bucket_where_there_is_one(
     publisher.publish(tmp_path / "corpus", VerificationCache())
     monkeypatch.setenv("ASSAYER_CORPUS__PATH", str(tmp_path / "copy"))
     monkeypatch.setenv("ASSAYER_CORPUS__SOURCE", address)
-    names = {one.name for one in _built(ReplicaConfig()).deployments}
+    names = {one.name for one in _built(ReplicaConfig(serving=ServingSettings(index=PoolSettings()))).deployments}
     assert {"index-0", "index-1", "index-2"} < names
 
 
@@ -144,14 +161,11 @@ def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("serving", "without"),
     [
-        ({}, "the pool index"),
+        ({}, "the pool evaluator"),
+        ({"index": {"replicas": 1}}, "the pool index"),
         ({"index": {"gpus": 0.5}}, None),
-        ({"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}}, None),
-        ({"index": {"replicas": 0}}, "the pool evaluator"),
-        (
-            {"index": {"replicas": 0}, "evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}},
-            "the pool batch_evaluator",
-        ),
+        ({"evaluator": {"gpus": 0.25}}, None),
+        ({"evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}}, "the pool batch_evaluator"),
     ],
 )
 def test_pool_that_is_to_search_on_gpus_asks_for_some(

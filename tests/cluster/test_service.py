@@ -1,6 +1,7 @@
 """`assayer serve --ray` as operators start it: one verdict for every job, whichever of its processes is killed."""
 
 import asyncio
+import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ from tests.cluster.running import ENDED, Running, running
 from tests.corpus_papers import ON_TOPIC
 from tests.polling import wait_until
 
-KINDS = ("evaluator", "ingress", "index", "embedder")
+MOST_PROCESSES = 10
+"""Of Ray, Serve and the service together, on a laptop."""
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +54,46 @@ def test_start_says_which_pools_are_up(service: Running, home: Path) -> None:
     said = (home / "serve.log").read_text("utf-8").splitlines()
     assert any(line.startswith("Starting Ray") for line in said)
     *_, last = (line for line in said if line.startswith("Starting the service: "))
-    assert "embedder" in last
+    assert last == "Starting the service: evaluator (1 of 1)."
     assert service.process.poll() is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_job_ends_in_one_report_though_a_process_is_killed(service: Running, kind: str) -> None:
-    job = service.submit(f"Idea for the {kind}. {ON_TOPIC}")
+def test_service_and_its_ray_are_few_processes(service: Running) -> None:
+    def titles() -> list[str]:
+        processes = (service.process.pid, *(one.pid for one in family(service.process.pid)))
+        return [" ".join(psutil.Process(pid).cmdline()) for pid in processes if psutil.pid_exists(pid)]
+
+    # A worker that Ray began and needed no more goes by itself.
+    wait_until(titles, lambda found: len(found) <= MOST_PROCESSES, interval=0.5)
+    assert replica(service.process.pid, "evaluator") is not None
+    assert replica(service.process.pid, "ingress") is None
+
+
+def test_process_that_answers_searches_the_corpus_and_is_well(service: Running) -> None:
+    status, found = service.ask("GET", "/v1/corpus/search?q=bees&limit=3")
+    assert status == 200, found
+    assert len(found["answers"][0]["hits"]) == 3
+    status, ready = service.ask("GET", "/readyz")
+    assert status == 200, ready
+
+
+def test_job_ends_in_one_report_though_its_evaluator_is_killed(service: Running) -> None:
+    job = service.submit(f"Idea that outlives it. {ON_TOPIC}")
     service.wait_for(job, ENDED | {"running"})
-    process = replica(service.process.pid, kind)
-    assert process is not None, f"there is no {kind}"
+    process = replica(service.process.pid, "evaluator")
+    assert process is not None
     process.send_signal(signal.SIGKILL)
     assert service.verdict(job) == "done"
     status, report = service.ask("GET", f"/v1/evaluations/{job}/report")
     assert status == 200
-    assert report["idea"]["text"].startswith(f"Idea for the {kind}.")
+    assert report["idea"]["text"].startswith("Idea that outlives it.")
+
+
+def test_figures_of_the_process_that_answers_and_of_evaluators_come_together(service: Running) -> None:
+    status, text = service.ask("GET", "/metrics")
+    assert status == 200
+    assert re.search(rb"^assayer_llm_call_seconds_count\S* [1-9]", text, re.MULTILINE), "counted by evaluators"
+    assert re.search(rb"^assayer_http_requests_total\S* [1-9]", text, re.MULTILINE), "counted where it is asked"
 
 
 def test_rewards_are_judged_by_evaluators_and_those_that_came_outlive_the_one_that_gave_them(
@@ -108,6 +135,30 @@ def test_service_that_is_told_to_stop_gives_back_what_it_cannot_finish_and_leave
     _, alive = psutil.wait_procs(children, timeout=60)
     assert [process.cmdline() for process in alive] == []
     assert asyncio.run(_left(home, JobId(job))) == "queued"
+
+
+def test_second_signal_ends_at_once_what_the_first_would_have_waited_for(home: Path, simulator: Simulator) -> None:
+    simulator.configure(latency_mean=600.0)
+    settings = {
+        "ASSAYER_LLM__BASE_URL": simulator.base_url,
+        "ASSAYER_LLM__MODEL": "simulated",
+        "ASSAYER_WORK__DRAIN_SECONDS": "300",
+    }
+    again = home / "again"
+    again.mkdir()
+    with running(again, settings) as service:
+        job = service.submit(f"Idea that nobody waits for. {ON_TOPIC}")
+        service.wait_for(job, {"running"})
+        children = family(service.process.pid)
+        service.process.send_signal(signal.SIGTERM)
+        wait_until(
+            lambda: (again / "serve.log").read_text("utf-8"), lambda said: "Letting what runs" in said, interval=0.2
+        )
+        assert service.ask("GET", f"/v1/evaluations/{job}")[0] == 200, "requests are answered meanwhile"
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(120) == 130
+        _, alive = psutil.wait_procs(children, timeout=60)
+        assert [process.cmdline() for process in alive] == []
 
 
 async def _left(home: Path, job: JobId) -> str:

@@ -1,0 +1,73 @@
+"""`assayer serve` on Ray: one of its own, or one that runs already."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import typer
+
+from assayer.errors import ConfigurationError
+from cluster.cli.terminal import remark
+from cluster.settings import Profile, Settings
+
+__all__ = ["RayPlace", "serve_on_ray"]
+
+
+class RayPlace(NamedTuple):
+    """Where it is to run and to listen."""
+
+    host: str
+    port: int
+    address: str | None
+    """Of a Ray that runs already; None: one of its own."""
+
+
+def serve_on_ray(
+    settings: Settings,
+    profile: Profile,
+    place: RayPlace,
+    show_key: Callable[[str | None], None],
+    show_address: Callable[[str, int], None],
+) -> None:
+    """Until it is told to stop. Raises ConfigurationError."""
+    if find_spec("ray") is None:
+        raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer[service]'.")
+    from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
+
+    # The database stays open here: it must not end with the process that happened to open it first.
+    opened = AsyncExitStack()
+    with asyncio.Runner() as runner, ExitStack() as stack:
+        folder = stack.enter_context(private_environment()) if place.address is None else None
+        own_api = folder is not None and not settings.serving.ingress.wanted
+        if folder is not None and own_api:
+            stack.enter_context(shared_figures(folder))
+        # Not before: what counts decides on import where it does.
+        from cluster.database import open_database
+        from cluster.http_server import listening_socket
+        from cluster.service import create_first_key
+
+        port = place.port
+        with ExitStack() as trying:
+            # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+            if place.address is None or port == 0:
+                door = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
+                port = door.getsockname()[1]
+        database = runner.run(opened.enter_async_context(open_database(settings)))
+        stack.callback(lambda: runner.run(opened.aclose()))
+        show_key(runner.run(create_first_key(database)))
+        remark("Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray at {place.address}.")
+        from cluster.serving.launcher import ListenAddress, run_until_stopped, run_with_own_api
+        from cluster.serving.replica import ReplicaConfig
+
+        config, listening = ReplicaConfig(profile=profile), lambda: show_address(place.host, port)
+        try:
+            with service_cluster(folder, settings.serving) if folder else existing_cluster(place.address or "auto"):
+                if own_api:
+                    run_with_own_api(config, door, database, runner, listening, remark)
+                else:
+                    seconds = settings.work.drain_seconds
+                    run_until_stopped(config, ListenAddress(place.host, port), seconds, listening, remark)
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise typer.Exit(130) from None

@@ -1,0 +1,24 @@
+"""The server of the API by itself."""
+
+import signal
+
+from starlette.applications import Starlette
+
+from cluster.http_server import listening_socket, serve_http
+
+
+async def test_signals_are_again_those_of_whoever_listened_before() -> None:
+    def handler(*_: object) -> None:
+        pass
+
+    async def nothing() -> None:
+        pass
+
+    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with listening_socket("127.0.0.1", 0) as listening:
+            await serve_http(Starlette(), listening, nothing, nothing)
+        assert [signal.getsignal(number) for number in before] == [handler, handler]
+    finally:
+        for number, given in before.items():
+            signal.signal(number, given)
