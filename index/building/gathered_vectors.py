@@ -26,7 +26,7 @@ class _ArrayFile:
         self._kind = np.dtype(kind)
 
     def append(self, values: NDArray[Any]) -> None:
-        self._file.write(np.ascontiguousarray(values, self._kind))
+        self._file.write(np.ascontiguousarray(values, self._kind).data)
 
     def array(self) -> NDArray[Any]:
         """All, memory-mapped; it remains readable after the file is closed."""
