@@ -45,7 +45,7 @@ async def test_remarks_stay_as_they_are_and_stand_in_the_audit_log(service: Serv
     ]
     with pytest.raises(StorageError, match="never changed"):
         await service.database.execute("UPDATE remarks SET text = 'Nothing.'")
-    async with service.caller() as owner:
+    async with asking(service, await person(service, "owner", "Olga Owner")) as owner:
         entries = (await owner.get("/v1/audit-log")).json()["items"]
         await owner.delete(f"/v1/evaluations/{job}?erase=true")
     told = [one for one in entries if one["act"] == "remark added"]
