@@ -291,6 +291,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "workers.full_texts.grobid_tei.parse_tei": lambda text: grobid_tei.parse_tei(_tei(text)),
     "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(_bytes(text), "a test"),
     "workers.llm.chat_completion.parse_completion": _completion,
+    "workers.llm.chat_completion.read_without_answer": lambda text: chat_completion.read_without_answer(_bytes(text)),
     "workers.llm.structured_output.find_json_objects": structured_output.find_json_objects,
     "workers.sandbox.page_extraction.extract_article": _page,
     "workers.sources.arxiv.read_page": lambda text: arxiv.read_page(_bytes(text), 0),

@@ -104,7 +104,8 @@ class PgMembers:
                 before = await self._held(connection, tenant, id, actor, fields.get("role"))
                 if before is None:
                     return None
-                to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
+                changed = before.model_dump(include=set(NewMember.model_fields)) | dict(fields)
+                to = NewMember(**changed)
                 row = await connection.fetchrow(_CHANGE, tenant, id, *_values(to))
                 if not to.mails:
                     await self._mails.stop(connection, id)

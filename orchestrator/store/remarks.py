@@ -44,7 +44,7 @@ class PgRemarks:
                 stored = storable_text(text)
                 same = await connection.fetchrow(_SAME, tenant, evaluation, actor.id, stored)
                 if same is not None:
-                    return Remark(**dict(same))
+                    return from_row(Remark, same)
                 await hold_call_open(connection, tenant, evaluation)
                 values = (tenant, evaluation, actor.id, storable_text(actor.name), actor.role, stored, now)
                 row = await connection.fetchrow(_ADD, *values)
