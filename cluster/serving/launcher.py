@@ -130,26 +130,30 @@ async def _drain(seconds: float) -> None:
 
 @contextmanager
 def _start_narrated(say: Callable[[str], None]) -> Iterator[None]:
-    """Tells of every pool that has come up, meanwhile."""
-    started = threading.Event()
+    """Tells of every pool that has come up: meanwhile, and of the last at the end."""
+    ended = threading.Event()
+    told: set[str] = set()
+
+    def tell() -> None:
+        with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
+            pools = serve.status().applications[NAME].deployments
+            running = {name for name, one in pools.items() if one.status.value == "HEALTHY"}
+            if running > told:
+                say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
+                told.update(running)
 
     def narrate() -> None:
-        told: set[str] = set()
-        while not started.wait(_STARTING_SECONDS):
-            with suppress(Exception):  # it is told on the way, and the start itself tells what is wrong
-                pools = serve.status().applications[NAME].deployments
-                running = {name for name, one in pools.items() if one.status.value == "HEALTHY"}
-                if running > told:
-                    say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
-                    told = running
+        while not ended.wait(_STARTING_SECONDS):
+            tell()
 
     thread = threading.Thread(target=narrate, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        started.set()
+        ended.set()
         thread.join()
+    tell()
 
 
 @contextmanager
