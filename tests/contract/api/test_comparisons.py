@@ -174,7 +174,7 @@ async def test_two_finished_evaluations_are_compared_by_their_ids(service: Servi
         form = {"csrf_token": token, "first": first, "second": second}
         asked = await browser.post("/console/compare", data=form, headers={"Origin": "http://api"})
         assert asked.status_code == 303
-        assert "The comparison is queued" in (await browser.get(asked.headers["location"])).text
+        assert "The comparison is waiting" in (await browser.get(asked.headers["location"])).text
         same = await browser.post("/console/compare", data=form | {"second": first}, headers={"Origin": "http://api"})
         assert same.status_code == 422
     for given in ({**body, "first": BODY["first"]}, {**body, "first_evaluation": "ev_none"}):

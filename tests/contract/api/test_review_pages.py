@@ -53,7 +53,7 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
         await page.keyboard.press("Enter")
         await page.get_by_role("heading", name="Your queue").wait_for()
         assert "2 of 2 wait" in await page.inner_text("main")
-        await page.get_by_role("link", name="Rehearsal").click()
+        await page.get_by_role("link", name="Ore").click()
         assert await page.get_by_role("link", name="report").count() == 0
         await page.screenshot(path=tmp_path / f"review-{width}-{scheme}.png", full_page=True)
         await page.get_by_label("4", exact=True).check()

@@ -45,9 +45,9 @@ async def test_somebody_signs_in_by_keyboard(service: Service, tmp_path: Path, w
         assert await page.evaluate(CONTRASTS) == []
         await page.screenshot(path=tmp_path / f"sign-in-{width}-{scheme}.png")
         await page.locator("input:focus").wait_for()
-        await page.keyboard.type(await service.key("read"))
+        await page.keyboard.type(await service.key("manage"))
         await page.keyboard.press("Enter")
-        await page.get_by_role("heading", name="auditor").wait_for()
+        await page.get_by_role("heading", name="owner").wait_for()
         assert page.url == f"{url}/console/home-of-test"
         assert await page.evaluate("document.cookie") == ""
         await browser.close()
