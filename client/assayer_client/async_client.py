@@ -173,6 +173,7 @@ class AsyncClient(Operations):
         try:
             with self._requests.request(call, None) as request, atomic_file(target) as file:
                 async with self._opened(request) as response:
+                    call.read(self._requests.checked(response.status_code, response.headers, b""))
                     async for piece in response.aiter_bytes():
                         file.write(piece)
         except httpx2.RequestError as error:

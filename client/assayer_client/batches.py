@@ -6,10 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from assayer_client.event_stream import EventStream
-from assayer_client.requests import ApiCall, Upload, path, reads, reads_nothing
+from assayer_client.requests import ApiCall, Upload, path, reads, reads_file_of
 from assayer_client.resources import Body, JobState, Page, Priority, Resource
 
 ResultsFormat = Literal["jsonl", "csv", "xlsx", "parquet"]
+_RESULTS_TYPES: dict[ResultsFormat, str] = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+}
 EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
 """full, part: scored so; unscored: it has a report without a score, which is not a low score."""
 
@@ -281,9 +287,8 @@ def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
 
 def results(batch: str, format: ResultsFormat) -> ApiCall[None]:
     """What its rows came to so far."""
-    return ApiCall(
-        "GET", path("batches", batch, "results"), reads_nothing, {"format": format}, headers={"Accept": "*/*"}
-    )
+    read = reads_file_of(_RESULTS_TYPES[format])
+    return ApiCall("GET", path("batches", batch, "results"), read, {"format": format}, headers={"Accept": "*/*"})
 
 
 def batch_events(batch: str) -> EventStream[BatchSummary]:

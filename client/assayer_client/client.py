@@ -174,6 +174,7 @@ class Client(Operations):
                 self._opened(request) as response,
                 atomic_file(target) as file,
             ):
+                call.read(self._requests.checked(response.status_code, response.headers, b""))
                 for piece in response.iter_bytes():
                     file.write(piece)
         except httpx2.RequestError as error:

@@ -4,7 +4,7 @@ import datetime as dt
 
 from assayer_client.points import Score
 from assayer_client.reports import Blinding, CorpusFit, Reference, SourceUse, TextFlag
-from assayer_client.requests import ApiCall, path, reads, reads_nothing
+from assayer_client.requests import ApiCall, path, reads, reads_file_of
 from assayer_client.resources import Absent, Dropped, PromptVersion, Resource
 
 
@@ -55,7 +55,7 @@ def contestation_pdf(job: str) -> ApiCall[None]:
     return ApiCall(
         "GET",
         path("evaluations", job, "contestation"),
-        reads_nothing,
+        reads_file_of("application/pdf"),
         {"format": "pdf"},
         headers={"Accept": "*/*"},
     )

@@ -18,6 +18,7 @@ __all__ = [
     "Upload",
     "path",
     "reads",
+    "reads_file_of",
     "reads_nothing",
     "reads_text",
     "reads_text_of",
@@ -127,16 +128,29 @@ def reads_text_of(media_type: str) -> Callable[[Response], str]:
     """Of nothing else: what answers in another form is another program, a page of a proxy for one."""
 
     def read(answered: Response) -> str:
-        kind = answered.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != media_type:
-            raise _unreadable(answered, f"{media_type} was asked for")
+        _check_type(answered, media_type)
         return reads_text(answered)
+
+    return read
+
+
+def reads_file_of(media_type: str) -> Callable[[Response], None]:
+    """Looks at the headers alone, before the first byte of a file is written: what is of another type is not saved."""
+
+    def read(answered: Response) -> None:
+        _check_type(answered, media_type)
 
     return read
 
 
 def reads_nothing(_: Response) -> None:
     return None
+
+
+def _check_type(answered: Response, media_type: str) -> None:
+    kind = answered.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != media_type:
+        raise _unreadable(answered, f"{media_type} was asked for")
 
 
 def _unreadable(answered: Response, why: str) -> ServiceUnreachable:

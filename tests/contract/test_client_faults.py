@@ -187,6 +187,17 @@ def test_answer_of_another_server_is_not_taken_for_the_services(asking: Asking) 
     assert len(scripted.received) == 1
 
 
+@pytest.mark.parametrize("saving", ["save_results", "save_brief", "save_dossier", "save_contestation"])
+def test_page_of_a_proxy_is_not_saved_as_a_document(saving: str, asking: Asking, tmp_path: Path) -> None:
+    target = tmp_path / "saved"
+    target.write_text("what was saved before")
+    page = answer("<p>Sign in</p>", content_type="text/html; charset=utf-8")
+    with serving([page]) as scripted, pytest.raises(ServiceUnreachable, match=r"text/html.* was asked for"):
+        asking.ask(scripted.url, saving, "ev_1", target)
+    assert target.read_text() == "what was saved before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
 def test_events_go_on_after_the_last_one_seen_however_often_the_connection_breaks(asking: Asking) -> None:
     torn = event(3, "progress")[:-20]
     answers = [
