@@ -187,7 +187,8 @@ class IdentityProvider:
                 raise SignInFailed("The provider tells of somebody else.")
             known = more | known
         email = known.get("email")
-        verified = known.get("email_verified") is True or self.settings.trust_email
+        said = known.get("email_verified")
+        verified = said is True or (self.settings.trust_email and said in (None, "true"))
         groups = known.get(self.settings.groups_claim)
         return Identity(
             issuer=metadata.issuer,

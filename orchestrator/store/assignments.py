@@ -79,11 +79,21 @@ _ASSIGN = """
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member
 """
+# A conflict bars it, or whoever has it reviews no more. Opinions that were given stay.
 _END_BARRED = """
-    DELETE FROM assignments USING jobs, conflicts
+    DELETE FROM assignments USING jobs
     WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
-      AND conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
-      AND conflicts.cleared IS NULL
+      AND (
+          EXISTS (
+              SELECT FROM conflicts
+              WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
+                AND conflicts.cleared IS NULL
+          )
+          OR NOT EXISTS (
+              SELECT FROM members
+              WHERE members.id = assignments.member AND members.removed_at IS NULL AND members.role = 'reviewer'
+          )
+      )
       AND NOT EXISTS (
           SELECT FROM opinions
           WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
@@ -205,7 +215,7 @@ class PgAssignments:
         self, tenant: TenantId, batch: BatchId, pairs: Sequence[tuple[JobId, MemberId]], actor: Actor, now: dt.datetime
     ) -> list[tuple[JobId, MemberId]]:
         """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then. Assignments
-        of the call that a conflict bars, and that have no opinion, end."""
+        of the call that a conflict bars, or whose person reviews no more, and that have no opinion, end."""
 
         async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
             async with connection.transaction():

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import asyncpg
 
@@ -33,9 +33,11 @@ _INVITE = f"""
 """  # noqa: S608 - put together from constants
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
-# Whoever is changed and whoever changes, always in this order: two who change each other take turns.
+# Whoever is changed, whoever changes, and all owners, always in this order: two who change each other take turns, and
+# so do two owners who both want to be the last but one.
 _LOCK = f"""
-    SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR UPDATE
+    SELECT {_COLUMNS} FROM members
+    WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
 """  # noqa: S608 - put together from constants
 _CHANGE = f"""
     UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7
@@ -54,6 +56,10 @@ _BY_IDENTITY = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND issuer = $2 AND subject = $3 AND removed_at IS NULL
 """  # noqa: S608 - put together from constants
 _INVITED_BY = "SELECT FROM members WHERE id = $1 AND invited_by = $2"
+_REMOVED = """
+    SELECT FROM members WHERE tenant = $1 AND removed_at IS NOT NULL
+    AND (issuer = $2 AND subject = $3 OR lower(email) = lower($4)) LIMIT 1
+"""
 # Whoever was invited by this address and has not signed in yet with another identity.
 _BIND = f"""
     UPDATE members SET issuer = $2, subject = $3
@@ -101,7 +107,7 @@ class PgMembers:
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                before = await self._held(connection, tenant, id, actor, fields.get("role"))
+                before = await self._held(connection, tenant, id, actor, fields.get("role", "as before"))
                 if before is None:
                     return None
                 changed = before.model_dump(include=set(NewMember.model_fields)) | dict(fields)
@@ -138,7 +144,7 @@ class PgMembers:
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                if await self._held(connection, tenant, id, actor) is None:
+                if await self._held(connection, tenant, id, actor, "removed") is None:
                     return None
                 row = await connection.fetchrow(_REMOVE, tenant, id, now)
                 await self._mails.stop(connection, id)
@@ -167,11 +173,16 @@ class PgMembers:
         return await self._database.run(work)
 
     async def _held(
-        self, connection: Connection, tenant: TenantId, id: MemberId, actor: Actor, becomes: PersonRole | None = None
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        id: MemberId,
+        actor: Actor,
+        becomes: PersonRole | Literal["as before", "removed"] = "as before",
     ) -> Member | None:
         """Somebody as they are, and stay until the transaction has ended; None for one that is not there or was
         removed. Raises ReviewRefused where whoever acts may not change them: they may have had another role when they
-        asked."""
+        asked; and where nobody would be left who answers for the tenant."""
         people = {row["id"]: _member(row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acts, found = people.get(MemberId(actor.id)), people.get(id)
         if acts is not None and (acts.removed_at is not None or not may(acts.role, "invite people")):
@@ -180,10 +191,17 @@ class PgMembers:
             return None
         if "owner" in (found.role, becomes) and (actor if acts is None else acts).role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner may make, change or remove an owner.")
+        others = [one for one in people.values() if one.id != id and one.role == "owner" and one.removed_at is None]
+        if found.role == "owner" and becomes not in ("owner", "as before") and not others:
+            raise ReviewRefused(f"{found.name} is the last owner: make somebody else an owner first.")
         return found
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
         return bool(await self._database.fetch(_INVITED_BY, id, actor.id))
+
+    async def was_removed(self, tenant: TenantId, issuer: str, subject: str, email: str) -> bool:
+        """Whether somebody has removed a member of this identity or address, whoever has been invited since."""
+        return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
     async def of_identity(self, tenant: TenantId, issuer: str, subject: str, email: str | None) -> Member | None:
         """Who signs in with an identity provider: bound to this identity, or invited by this address, which the

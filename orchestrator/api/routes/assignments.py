@@ -64,7 +64,7 @@ class AssignmentOutcome(Resource):
     dry_run: bool
     assigned: int
     withdrawn: int
-    """Assignments without an opinion that end, since a conflict of interest bars them."""
+    """Assignments without an opinion that end: a conflict of interest bars them, or their person reviews no more."""
     loads: dict[str, int]
     """Proposals of this call by reviewer, those from before included."""
     unfilled: tuple[UnfilledProposal, ...]
@@ -105,7 +105,7 @@ class DraftOfAssignments(NamedTuple):
     conflicts: tuple[ConflictOfInterest, ...]
     """All that stand."""
     ending: tuple[Assignment, ...]
-    """Those without an opinion that a conflict bars."""
+    """Those without an opinion that a conflict bars, or whose person has been removed or reviews no more."""
 
 
 @router.post(
@@ -115,9 +115,9 @@ class DraftOfAssignments(NamedTuple):
 )
 async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
     """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
-    Conflicts are also looked for, by names and affiliations. What was assigned before stays, unless a conflict bars it
-    and there is no opinion: it ends, and somebody else gets the proposal. An opinion that a conflict bars counts for
-    nobody's."""
+    Conflicts are also looked for, by names and affiliations. What was assigned before stays, unless there is no
+    opinion and a conflict bars it, or whoever has it reviews no more: it ends, and somebody else gets the proposal. An
+    opinion that a conflict bars counts for nobody's."""
     batch = (await services.find_batch(caller.tenant, id)).id
     draft = await draft_assignments(services, caller.tenant, batch, body)
     loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
@@ -157,8 +157,13 @@ async def draft_assignments(
     conflicts = [one for one in await services.assignments.conflicts(tenant, batch=batch) if not one.cleared]
     before = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     conflicted = {(str(one.evaluation), str(one.member)) for one in conflicts}
-    counting = [one for one in before if (one.evaluation, one.member) not in conflicted]
-    ending = tuple(one for one in before if (one.evaluation, one.member) in conflicted and one.opinion == "none")
+    reviewing = {one.id for one in await services.members.list(tenant) if one.role == "reviewer" and not one.removed_at}
+    ending = tuple(
+        one
+        for one in before
+        if one.opinion == "none" and ((one.evaluation, one.member) in conflicted or one.member not in reviewing)
+    )
+    counting = [one for one in before if (one.evaluation, one.member) not in conflicted and one not in ending]
     has = Counter(one.evaluation for one in counting)
     loads = Counter[str](one.member for one in before if one not in ending)
     barred = conflicted | {(str(one.evaluation), str(one.member)) for one in before}

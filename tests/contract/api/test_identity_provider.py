@@ -155,6 +155,39 @@ async def test_who_was_removed_stays_out(service: Service, provider: Provider) -
         assert (await client.get(await _leave(client, "ada-4"))).status_code == 403
 
 
+async def test_who_was_removed_is_not_brought_back_by_a_group(service: Service, provider: Provider) -> None:
+    service = signing_in_with(service, provider.url, roles={"panel": "reviewer"})
+    await provider.knows("gus", email="gus@example.org", email_verified=True, groups=["panel"])
+    async with browser(service) as client, service.caller("manage") as robot:
+        await client.get(await _leave(client, "gus"))
+        assert await _role(client) == "reviewer"
+        (gus,) = await service.services.members.list(ACME)
+        assert (await robot.delete(f"/v1/members/{gus.id}")).status_code == 200
+        assert (await client.get(await _leave(client, "gus"))).status_code == 403
+        assert await _role(client) is None
+        again = {"name": "Gus", "email": "gus@example.org", "role": "officer"}
+        assert (await robot.post("/v1/members", json=again)).status_code == 201
+        assert (await client.get(await _leave(client, "gus"))).status_code == 303
+        assert await _role(client) == "officer"
+
+
+async def test_groups_do_not_change_whom_a_person_has_invited(service: Service, provider: Provider) -> None:
+    await person(service, "owner")
+    await provider.knows("ada-5", **ADA, groups=["panel"])
+    async with browser(signing_in_with(service, provider.url, roles={"panel": "reviewer"})) as client:
+        await client.get(await _leave(client, "ada-5"))
+        assert await _role(client) == "owner"
+
+
+async def test_last_owner_stays_though_their_groups_have_another_role(service: Service, provider: Provider) -> None:
+    service = signing_in_with(service, provider.url, roles={"heads": "owner", "panel": "reviewer"})
+    for groups in (["heads"], ["panel"]):
+        await provider.knows("olga", email="olga@example.org", email_verified=True, groups=groups)
+        async with browser(service) as client:
+            await client.get(await _leave(client, "olga"))
+            assert await _role(client) == "owner"
+
+
 async def test_a_way_back_that_this_browser_did_not_begin_leads_nowhere(service: Service, provider: Provider) -> None:
     """A link with somebody else's code, in a mail: nobody is signed in as the sender."""
     await person(service, "reviewer")
@@ -283,6 +316,18 @@ async def test_what_is_signed_and_fits_is_believed() -> None:
     async with _forging() as (_, provider):
         found = await provider.identity("code", None, "n", "v")
     assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
+
+
+@pytest.mark.parametrize(
+    ("said", "believed"),
+    [({"email_verified": None}, True), ({"email_verified": True}, True), ({"email_verified": False}, False)],
+)
+async def test_address_that_is_said_not_to_be_verified_is_never_believed(said: dict[str, Any], believed: bool) -> None:
+    async with _forging() as (forger, provider):
+        provider.settings = provider.settings.model_copy(update={"trust_email": True})
+        forger.userinfo = said
+        found = await provider.identity("code", None, "n", "v")
+    assert found.email == ("ada@example.org" if believed else None)
 
 
 @pytest.mark.parametrize(

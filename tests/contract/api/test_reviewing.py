@@ -303,6 +303,26 @@ async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Ser
         assert (await officers.delete(f"/v1/evaluations/{second}/assignments", params=of)).status_code == 204
 
 
+async def test_who_reviews_no_more_is_replaced_where_they_gave_no_opinion(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    gus = await person(service, "reviewer", "Gus Gone")
+    batch, (first, second) = await call_of(service, "# One", "# Two")
+    async with asking(service, officer) as officers, asking(service, gus) as reviewer:
+        await _assign(officers, batch, per_proposal=2)
+        assert (await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})).status_code == 200
+        await officers.delete(f"/v1/members/{gus.member.id}")
+        short = await _assign(officers, batch, per_proposal=2)
+        assert short["withdrawn"] == 1
+        assert [(one["evaluation"], one["missing"]) for one in short["unfilled"]] == [(second, 1)]
+        grace = await person(service, "reviewer", "Grace Hopper")
+        await _assign(officers, batch, per_proposal=2)
+        given = (await officers.get("/v1/assignments")).json()["items"]
+    who = {(one["evaluation"], one["member"]) for one in given}
+    assert who == {
+        (first, ada.member.id), (first, gus.member.id), (second, ada.member.id), (second, grace.member.id),
+    }  # fmt: skip
+
+
 async def test_erasing_an_applicant_takes_opinions_and_their_words_and_leaves_the_chain(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     batch, (first, _) = await call_of(service, "# One", "# Two")
@@ -406,6 +426,20 @@ async def test_officers_make_no_owners(service: Service) -> None:
             await officers.post(f"{at}/key"),
         ):
             problem(answer, 403, "forbidden")
+
+
+async def test_the_last_owner_stays_one(service: Service) -> None:
+    olga, oona = await person(service, "owner", "Olga Owner"), await person(service, "owner", "Oona Owner")
+    async with asking(service, olga) as of_olga, asking(service, oona) as of_oona:
+        answers = await asyncio.gather(
+            of_olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
+            of_oona.delete(f"/v1/members/{oona.member.id}"),
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        (refused,) = [answer for answer in answers if answer.status_code == 409]
+        assert "make somebody else an owner first" in str(problem(refused, 409, "conflict").detail)
+    members = await service.services.members.list(ACME)
+    assert sum(one.role == "owner" and one.removed_at is None for one in members) == 1
 
 
 async def test_an_invitation_sent_again_makes_no_second_member(service: Service) -> None:
