@@ -65,7 +65,11 @@ def address_policy(settings: WebhookSettings) -> AddressPolicy:
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
     """Raises AddressRefused for what no webhook may be. Where its name leads is checked whenever something is sent."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
-        raise AddressRefused("The address is not https.", "Messages name your work: they are sent encrypted.")
+        raise AddressRefused(
+            "The address is not https.",
+            "Messages name your work: they are sent encrypted. In a closed network, or on one machine, the operator "
+            "may set ASSAYER_WEBHOOKS__PLAIN_HTTP=true.",
+        )
 
 
 def load_secret_cipher(settings: Settings) -> SecretCipher:

@@ -8,6 +8,7 @@ from typing import IO, Any, Generic, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from assayer_client.errors import InvalidRequest, ServiceUnreachable
 
@@ -88,12 +89,15 @@ class ApiCall(Generic[T]):
 
     def content(self) -> tuple[str, bytes] | None:
         """The body that is no form, with its media type. What the caller left out is left out: the service's own
-        defaults are newer than the client's."""
+        defaults are newer than the client's. Raises InvalidRequest for text that is none: half of a character."""
         if self.lines is not None:
             return "application/jsonl", self.lines
-        return (
-            None if self.body is None else ("application/json", self.body.model_dump_json(exclude_unset=True).encode())
-        )
+        if self.body is None:
+            return None
+        try:
+            return "application/json", self.body.model_dump_json(exclude_unset=True).encode()
+        except (PydanticSerializationError, UnicodeEncodeError) as error:
+            raise InvalidRequest(f"What was given cannot be written as JSON: {error}.") from None
 
 
 def path(*parts: str) -> str:

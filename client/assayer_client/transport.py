@@ -7,6 +7,7 @@ address alone, and neither a netrc file nor the address itself can put another n
 import datetime as dt
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from uuid import uuid4
 import httpx2
 from pydantic import SecretStr
 
-from assayer_client.errors import ApiProblem, ConfigurationError, ServiceUnreachable, problem_of
+from assayer_client.errors import ApiProblem, ConfigurationError, InvalidRequest, ServiceUnreachable, problem_of
 from assayer_client.requests import ApiCall, Response
 from assayer_client.settings import DEFAULT_URL, Timeouts
 from assayer_client.version import __version__
@@ -46,8 +47,14 @@ class RequestBuilder:
         )
 
     def key_of(self, call: ApiCall[Any]) -> str | None:
-        """Drawn once a call, so that all its attempts are one request to the service."""
-        return (call.key or self.ids()) if call.method == "POST" else None
+        """Drawn once a call, so that all its attempts are one request to the service. Raises InvalidRequest."""
+        if call.method != "POST":
+            return None
+        if call.key is None:
+            return self.ids()
+        if not _KEY.fullmatch(call.key):
+            raise InvalidRequest("An idempotency key is 1 to 255 visible ASCII characters, such as a UUID.")
+        return call.key
 
     @contextmanager
     def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
@@ -102,6 +109,9 @@ class RequestBuilder:
     def _timeout(self, seconds: float) -> dict[str, Any]:
         timeout = httpx2.Timeout(seconds, connect=self.timeouts.connect)
         return {"timeout": timeout.as_dict()}
+
+
+_KEY = re.compile(r"[!-~]{1,255}")
 
 
 def _address(text: str) -> httpx2.URL:

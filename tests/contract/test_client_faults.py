@@ -17,6 +17,7 @@ from assayer_client import (
     ConfigurationError,
     EvaluationBody,
     IdeaBody,
+    InvalidRequest,
     ProblemAt,
     RetryPolicy,
     ServiceUnreachable,
@@ -82,8 +83,22 @@ def test_two_submissions_are_two(asking: Asking) -> None:
 
 def test_key_of_the_caller_is_used(asking: Asking) -> None:
     with serving([_ACCEPTED]) as scripted:
-        asking.ask(scripted.url, "submit", _BODY, key="row 7")
-    assert _keys(scripted) == ["row 7"]
+        asking.ask(scripted.url, "submit", _BODY, key="row-7")
+    assert _keys(scripted) == ["row-7"]
+
+
+@pytest.mark.parametrize("key", ["", "x\ny", "xü", "x" * 256, "two words"])
+def test_key_that_cannot_be_sent_is_refused_before_anything_is(key: str, asking: Asking) -> None:
+    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="idempotency key"):
+        asking.ask(scripted.url, "submit", _BODY, key=key)
+    assert scripted.received == []
+
+
+def test_text_that_is_none_is_refused_before_anything_is_sent(asking: Asking) -> None:
+    body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
+    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be written"):
+        asking.ask(scripted.url, "submit", body)
+    assert scripted.received == []
 
 
 def test_body_holds_what_the_caller_said_and_nothing_more(asking: Asking) -> None:
