@@ -76,9 +76,12 @@ async def open_evaluator(
     batch_only: bool = False,
 ) -> AsyncIterator[Evaluator]:
     """`batch_only`: it leases no interactive jobs."""
-    jobs, cipher, mails = PgJobs(database), load_secret_cipher(settings), mail_outbox(settings, database)
+    keep_days = settings.batches.document_days
+    jobs = PgJobs(database, document_days=keep_days)
+    leases = PgLeases(database, settings.queue, keep_documents=keep_days > 0)
+    cipher, mails = load_secret_cipher(settings), mail_outbox(settings, database)
     outbox = PgWebhooks(database, mails)
-    leases, work, log = PgLeases(database, settings.queue), settings.work, PgAuditLog(database)
+    work, log = settings.work, PgAuditLog(database)
     months, documents = PgMonths(database, settings.retention), open_documents(settings, database)
     await re_encrypt_secrets(outbox, cipher)
     performer = make_performer(settings, database, engine)
@@ -98,6 +101,7 @@ async def open_evaluator(
                     Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now())),
                     Chore("drop months kept no longer", work.purge_seconds, lambda: months.tend(clock.now())),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
+                    Chore("forget old documents", work.purge_seconds, lambda: jobs.forget_documents(clock.now())),
                     *(_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
                 ),

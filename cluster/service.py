@@ -101,7 +101,7 @@ def api_services(
         settings=settings.api,
         clock=clock,
         new_id=id_generator(clock),
-        jobs=PgJobs(database, documents=documents),
+        jobs=PgJobs(database, settings.queue, documents, document_days=settings.batches.document_days),
         events=PgEvents(database),
         ledger=PgLedger(database),
         call_contents=PgCallContents(database),

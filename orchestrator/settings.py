@@ -171,6 +171,9 @@ class BatchSettings(Frozen):
     abandoned_seconds: float = Field(default=900.0, gt=0)
     """After which a document that was stored, and whose job never came, is deleted: the process that took it died.
     Longer than any body takes to be stored."""
+    document_days: int = Field(default=30, ge=0)
+    """How long a document stays whose evaluation ended without a result, so that it can be run again. 0: it goes with
+    the end of its evaluation, as all do whose evaluation is done."""
     uploads: int = Field(default=16, ge=1)
     """Bodies of batches that one process receives at once, onto its disk; further ones are told to come later."""
 

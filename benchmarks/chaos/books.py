@@ -38,6 +38,7 @@ _NOBODYS = """
         AND NOT EXISTS (SELECT FROM erased_runs e WHERE e.run_id = l.run_id)
 """
 _TOKENS = "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint FROM ledger WHERE NOT cached"
+_KEPT = "SELECT document_file FROM jobs WHERE state IN ('cancelled', 'failed', 'dead') AND document_file IS NOT NULL"
 _TABLES = """
     SELECT c.relname AS name,
            coalesce(array_agg(a.attname::text) FILTER (WHERE a.atttypid = 'bytea'::regtype), '{}') AS bytes
@@ -77,7 +78,9 @@ class Books(NamedTuple):
 
 
 async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Path) -> Books:
-    """`files`: the folder in which documents wait."""
+    """`files`: the folder in which documents wait. All evaluations have ended: none is there but those of evaluations
+    that may be run again."""
+    kept = {row[0] for row in await connection.fetch(_KEPT)}
     rows = await connection.fetch(_CHARGES)
     charges = [Charge(row["id"], row["charged"], row["least"], row["most"]) for row in rows]
     of_erased = await connection.fetchrow(_ERASED_CHARGES)
@@ -95,7 +98,7 @@ async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Pa
             "erased, and still in the tables": stored,
             "places where words of erased ideas are left": [
                 *[place async for place in _in_tables(connection, [one.marker for one in erased])],
-                *_in_files(files),
+                *_in_files(files, kept),
             ],
         },
         tokens=await connection.fetchval(_TOKENS),
@@ -133,6 +136,6 @@ def _readings(content: bytes) -> Iterator[bytes]:
         return
 
 
-def _in_files(folder: Path) -> list[str]:
-    """All evaluations have ended, so no document waits."""
-    return [str(file) for file in folder.rglob("*") if file.is_file()]
+def _in_files(folder: Path, kept: Collection[str]) -> list[str]:
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return [str(file) for file in files if file.relative_to(folder).as_posix() not in kept]

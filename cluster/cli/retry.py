@@ -32,5 +32,9 @@ def _retried(client: "Client", one: str) -> str:
     if kind_of(one, "evaluation", "batch") == "evaluation":
         return state_in_words(client.retry(one).state)
     found = client.retry_batch(one)
-    left = f"; {found.unreadable:,} stay as they are, as their documents are kept no longer" if found.unreadable else ""
+    left = ""
+    if found.unreadable == 1:
+        left = "; 1 stays as it is, as its document is kept no longer"
+    elif found.unreadable:
+        left = f"; {found.unreadable:,} stay as they are, as their documents are kept no longer"
     return f"{found.retried:,} of {found.batch.rows:,} rows wait again{left}"

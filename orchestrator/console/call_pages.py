@@ -191,6 +191,7 @@ async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: Se
         call=_summary(services, call),
         unfinished=count_unfinished(call.counts),
         documents=await services.jobs.unread_documents(who.tenant, call.id),
+        document_days=services.batches.document_days,
     )
 
 

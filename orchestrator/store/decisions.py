@@ -7,6 +7,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.job_sql import FORGET_DOCUMENTS
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -40,6 +41,7 @@ _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
+_FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(condition="batch = $1", most="ALL", locked="")
 _SIGNED = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
     WHERE batches.tenant = $1 AND batches.id = $2
@@ -82,7 +84,8 @@ class PgDecisions:
     async def sign_off(
         self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
     ) -> SignOff | None:
-        """From then on nothing about the call changes, and it takes no more rows. None where there is no such batch.
+        """From then on nothing about the call changes, and it takes no more rows; documents that were kept to be
+        evaluated again go. None where there is no such batch.
         Raises ReviewRefused where opinions are missing, unless `despite_missing`, and where it was signed off."""
 
         async def work(connection: Connection) -> SignOff | None:
@@ -98,6 +101,7 @@ class PgDecisions:
                     )
                 stored = storable_text(note)
                 await connection.execute(_CLOSE, batch)
+                await connection.fetch(_FORGET_DOCUMENTS, batch)
                 said = {"note": stored, "missing_opinions": missing}
                 if unfinished := int(await connection.fetchval(_UNFINISHED, batch)):
                     said["unfinished_evaluations"] = unfinished

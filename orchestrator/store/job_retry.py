@@ -1,9 +1,10 @@
 """Jobs that ended without a result go back to the queue, when their tenant asks: their id, row and paid answers stay.
 
-What was their verdict becomes an event `retried`, so that a job still has one verdict, the last. A document whose text
-was dropped when its job ended cannot be read again: such jobs stay as they are.
+What was their verdict becomes an event `retried`, so that a job still has one verdict, the last. A document that is
+kept no longer (docs/adr/0058) cannot be read again: such jobs stay as they are.
 """
 
+import datetime as dt
 from typing import NamedTuple
 
 from orchestrator.jobs.models import TenantId
@@ -12,13 +13,18 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
 
-__all__ = ["Retried", "count_retriable", "retry_jobs"]
+__all__ = ["Retriable", "Retried", "count_retriable", "retry_jobs"]
 
 _WITHOUT_RESULT = "jobs.tenant = $1 AND jobs.{column} = $2 AND jobs.state IN ('failed', 'dead', 'cancelled')"
-_READABLE = "(kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL)"
+_READABLE = """(
+    kind <> 'evaluation' OR coalesce(request -> 'idea', 'null') <> 'null' OR document IS NOT NULL
+    OR document_file IS NOT NULL
+)"""
 
 _COUNT = f"""
     SELECT count(*) FILTER (WHERE {_READABLE}) AS jobs, count(*) FILTER (WHERE NOT {_READABLE}) AS unreadable,
+           min(finished_at) FILTER (WHERE document IS NOT NULL OR document_file IS NOT NULL) AS first_document,
+           (SELECT retention_days FROM tenants WHERE id = $1) AS retention_days,
            (SELECT max_queued FROM tenants WHERE id = $1) AS most,
            (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
     FROM jobs WHERE {_WITHOUT_RESULT}
@@ -54,11 +60,26 @@ class Retried(NamedTuple):
     """That stay as they are, since their document is kept no longer."""
 
 
-async def count_retriable(database: Database, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
+class Retriable(NamedTuple):
     """What running again would come to."""
+
+    jobs: int
+    unreadable: int
+    documents_until: dt.datetime | None
+    """When the first of the documents among them is kept no longer; None: there is none."""
+
+
+async def count_retriable(
+    database: Database, tenant: TenantId, document_days: int, *, job: str = "", batch: str = ""
+) -> Retriable:
+    """What running again would come to, where documents stay for so many days."""
     column, id = ("id", job) if job else ("batch", batch)
     found = await database.fetch_one(_COUNT.format(column=column), tenant, id)
-    return Retried(0, 0) if found is None else Retried(found["jobs"], found["unreadable"])
+    if found is None:
+        return Retriable(0, 0, None)
+    days = min(days for days in (document_days, found["retention_days"]) if days is not None)
+    first = found["first_document"]
+    return Retriable(found["jobs"], found["unreadable"], None if first is None else first + dt.timedelta(days=days))
 
 
 async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
@@ -73,5 +94,7 @@ async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "",
         if counts["queued"] + counts["jobs"] > counts["most"]:
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
+        # Of the rest, as it is now: documents may have gone while others had their rows locked.
+        left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
     await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
-    return Retried(len(rows), counts["unreadable"])
+    return Retried(len(rows), 0 if left is None else left["unreadable"])

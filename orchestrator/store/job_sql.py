@@ -2,7 +2,8 @@
 finishes jobs.
 
 Finishing writes the event and the cost of a job with its end, charges its tenant with what is not charged yet, and
-forgets its document. Deliveries to webhooks are added by a trigger (v0005), for every way out of the queue.
+forgets its document, unless the job may be run again. Deliveries to webhooks are added by a trigger (v0005), for every
+way out of the queue.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from orchestrator.store.json_columns import from_json_column, from_json_column_a
 
 __all__ = [
     "CHARGE",
+    "FORGET_DOCUMENTS",
     "JOB_COLUMNS",
     "PAID_SO_FAR",
     "PRIORITIES_BY_NUMBER",
@@ -62,7 +64,9 @@ _FINISH = """
     WITH ended AS (
         UPDATE jobs
         SET finished_at = statement_timestamp(), lease = NULL, leased_until = NULL, worker = NULL, reserved_usd = 0,
-            document = NULL, document_file = NULL, last_event = last_event + 1, {changes}
+            document = CASE WHEN {kept} THEN document END,
+            document_file = CASE WHEN {kept} THEN document_file END,
+            last_event = last_event + 1, {changes}
         WHERE {condition}
         RETURNING id, tenant, state, problem, cost_usd, charged_usd, last_event
     ), problem_of_job AS (
@@ -73,6 +77,18 @@ _FINISH = """
     ), charged AS ({charge})
     SELECT id FROM ended
 """
+# Nothing of a call that is signed off is run again.
+_KEPT = "({keeps}) AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)"
+
+FORGET_DOCUMENTS = """
+    WITH chosen AS MATERIALIZED (
+        SELECT id AS chosen FROM jobs
+        WHERE finished_at IS NOT NULL AND (document IS NOT NULL OR document_file IS NOT NULL) AND ({condition})
+        ORDER BY id LIMIT {most} FOR UPDATE {locked}
+    )
+    UPDATE jobs SET document = NULL, document_file = NULL FROM chosen WHERE id = chosen RETURNING id
+"""
+"""Forgets documents of jobs that have ended. Files are deleted later: a trigger notes that nobody needs them."""
 
 
 def called(column: str, name: str) -> str:
@@ -94,6 +110,7 @@ def request_of_row(row: asyncpg.Record) -> JobRequest:
     return from_json_column_as(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
 
 
-def finish_statement(changes: str, condition: str) -> str:
-    """The statement that finishes the jobs that meet a condition; it returns their ids."""
-    return _FINISH.format(changes=changes, condition=condition, charge=CHARGE)
+def finish_statement(changes: str, condition: str, keeps: str = "false") -> str:
+    """The statement that finishes the jobs that meet a condition; it returns their ids. `keeps`: whether they keep
+    their documents, to be run again."""
+    return _FINISH.format(changes=changes, condition=condition, charge=CHARGE, kept=_KEPT.format(keeps=keeps))

@@ -18,7 +18,7 @@ from orchestrator.store import retention
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
-from orchestrator.store.job_retry import Retried, count_retriable, retry_jobs
+from orchestrator.store.job_retry import Retriable, Retried, count_retriable, retry_jobs
 from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
 from orchestrator.store.job_submission import submit_jobs
 from orchestrator.store.json_columns import from_json_column, from_json_column_as, storable_text
@@ -89,11 +89,13 @@ _UNREAD_DOCUMENTS = """
 _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     "tenant = $1 AND state IN ('queued', 'running') AND id = $2",
+    keeps="$3::boolean",
 )
 _CANCEL_BATCH = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     "id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running') "
     "ORDER BY id FOR UPDATE)",
+    keeps="$3::boolean",
 )
 
 _CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
@@ -123,11 +125,17 @@ _BATCHES = """
 
 class PgJobs:
     def __init__(
-        self, database: Database, settings: QueueSettings | None = None, documents: PgDocuments | None = None
+        self,
+        database: Database,
+        settings: QueueSettings | None = None,
+        documents: PgDocuments | None = None,
+        document_days: int = 30,
     ) -> None:
-        """Without `documents` they are kept in the rows of their jobs."""
+        """Without `documents` they lie in the rows of their jobs. `document_days`: how long they stay there after their
+        jobs were cancelled, failed or were given up."""
         self._database = database
         self._documents = documents
+        self._document_days = document_days
         self._settings = settings or QueueSettings()
 
     async def add(
@@ -219,12 +227,12 @@ class PgJobs:
         is signed off."""
         return await self._cancel(_CANCEL_BATCH, tenant, batch, close=True)
 
-    async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
+    async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
         """What running a job, or all of a batch, again would come to."""
-        return await count_retriable(self._database, tenant, job=job, batch=batch)
+        return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
     async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
-        """Of a batch, documents whose evaluation has not ended: they go with its end."""
+        """Of a batch, documents whose evaluation has not ended."""
         row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
 
@@ -244,7 +252,7 @@ class PgJobs:
                 await hold_call_open(connection, tenant, id, alone=True)
                 if close:
                     await connection.execute(_CLOSE, tenant, id)
-                rows = await connection.fetch(statement, tenant, id)
+                rows = await connection.fetch(statement, tenant, id, self._document_days > 0)
             await notify(connection, (one for row in rows for one in cancelled_notifications(row["id"])))
             return len(rows)
 
@@ -273,6 +281,10 @@ class PgJobs:
     async def purge(self, now: dt.datetime) -> int:
         """Deletes jobs past their tenant's retention, old idempotency records and deliveries. Returns how many jobs."""
         return await retention.purge(self._database, now)
+
+    async def forget_documents(self, now: dt.datetime) -> int:
+        """Of jobs that ended without a result too long ago to be run again, or whose call is signed off; how many."""
+        return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
 
 
 def _batch_row(row: asyncpg.Record) -> BatchRow:

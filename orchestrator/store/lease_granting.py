@@ -80,7 +80,9 @@ _TENANTS = """
 """
 
 _REJECT = finish_statement(
-    f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}", "id = $1 AND state IN ('queued', 'running')"
+    f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
+    "id = $1 AND state IN ('queued', 'running')",
+    keeps="$3::boolean",
 )
 
 _GRANT = f"""
@@ -121,7 +123,13 @@ class GrantedLeases(NamedTuple):
 
 
 async def grant_leases(
-    connection: Connection, worker: str, slots: FreeSlots, tokens: Sequence[UUID], settings: QueueSettings
+    connection: Connection,
+    worker: str,
+    slots: FreeSlots,
+    tokens: Sequence[UUID],
+    settings: QueueSettings,
+    *,
+    keep_documents: bool,
 ) -> GrantedLeases:
     """In a transaction of its own; one token per free slot. Called again with the same tokens it returns the same."""
     async with connection.transaction():
@@ -133,14 +141,14 @@ async def grant_leases(
         heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
         tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
         queues = _queues(heads, settings)
-        over_budget = await _reject_over_budget(connection, tenants, queues)
+        over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
         contenders = [_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
             shares = allocate_overnight(slots, clock, contenders)
         else:
             shares = allocate(slots, clock, contenders, settings.head_start)
         rows = await _write_grants(connection, worker, shares, tokens, settings) if shares.grants else []
-        leases, unreadable = await _read_leases(connection, rows, settings)
+        leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
     return GrantedLeases(leases, over_budget + unreadable)
 
 
@@ -158,7 +166,10 @@ def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
 
 
 async def _reject_over_budget(
-    connection: Connection, tenants: Sequence[asyncpg.Record], queues: dict[tuple[str, int], list[WaitingJob]]
+    connection: Connection,
+    tenants: Sequence[asyncpg.Record],
+    queues: dict[tuple[str, int], list[WaitingJob]],
+    keep_documents: bool,
 ) -> list[JobId]:
     """Fails the jobs that no monthly budget could pay for, and takes them out of their queues."""
     budgets = {row["id"]: row["monthly_usd"] for row in tenants if row["monthly_usd"] is not None}
@@ -167,7 +178,8 @@ async def _reject_over_budget(
         budget = budgets.get(tenant, math.inf)
         for one in queue:
             if one.max_usd is not None and one.max_usd > budget:
-                await connection.fetch(_REJECT, one.job, to_json_column(over_budget_problem(one.max_usd, budget)))
+                problem = to_json_column(over_budget_problem(one.max_usd, budget))
+                await connection.fetch(_REJECT, one.job, problem, keep_documents)
                 rejected.append(one.job)
         queues[tenant, priority] = [one for one in queue if one.job not in rejected]
     return rejected
@@ -204,7 +216,7 @@ async def _write_grants(
 
 
 async def _read_leases(
-    connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings
+    connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
     """A job that cannot be read must not keep the others from starting: it fails."""
     leases: list[Lease] = []
@@ -213,7 +225,8 @@ async def _read_leases(
         try:
             leases.append(_lease(row, settings))
         except StorageError as error:
-            await connection.fetch(_REJECT, row["id"], to_json_column(unreadable_request_problem(str(error))))
+            problem = to_json_column(unreadable_request_problem(str(error)))
+            await connection.fetch(_REJECT, row["id"], problem, keep_documents)
             unreadable.append(row["id"])
     return leases, unreadable
 

@@ -53,6 +53,7 @@ _FINISH = finish_statement(
     f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}, "
     "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
+    keeps="$10::boolean AND $3 <> 'done'",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
@@ -92,14 +93,23 @@ _BURY = finish_statement(
     "state = 'dead', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
     f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
+    keeps="$8::boolean",
 )
 
 
 class PgLeases:
     """For any number of workers at once; a writer that no longer holds the lease changes nothing."""
 
-    def __init__(self, database: Database, settings: QueueSettings, draw: Callable[[], UUID] = uuid4) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: QueueSettings,
+        draw: Callable[[], UUID] = uuid4,
+        keep_documents: bool = True,
+    ) -> None:
+        """`keep_documents`: those of jobs that end without a result stay, so that they can be run again."""
         self._database = database
+        self._keep_documents = keep_documents
         self._settings = settings
         self._draw = draw
         self._most = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
@@ -112,7 +122,9 @@ class PgLeases:
         tokens = [self._draw() for _ in range(slots.free)]
 
         async def work(connection: Connection) -> list[Lease]:
-            granted = await grant_leases(connection, worker, slots, tokens, self._settings)
+            granted = await grant_leases(
+                connection, worker, slots, tokens, self._settings, keep_documents=self._keep_documents
+            )
             started = [event_notification(lease.job) for lease in granted.leases]
             await notify(
                 connection, [*started, *(one for job in granted.rejected for one in finished_notifications(job))]
@@ -139,7 +151,7 @@ class PgLeases:
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
         result = mapping_to_json_column(verdict.result)
         title = storable_text(verdict.title) if verdict.title else None
-        values = (verdict.run_id, result, problem, verdict.cost_usd, verdict.flags, title)
+        values = (verdict.run_id, result, problem, verdict.cost_usd, verdict.flags, title, self._keep_documents)
 
         patience = _RANKING_SECONDS if lease.request.kind == "ranking" else None
 
@@ -214,7 +226,7 @@ class PgLeases:
         reasons = [storable_text(why) for why in after.reasons]
         counts = (row["id"], token, after.failures, after.losses, after.outages, reasons)
         if after.state == "dead":
-            await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)))
+            await connection.fetch(_BURY, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
         else:
             await connection.fetch(_REQUEUE, *counts, float(after_seconds), reasons[-1])
         return after.state

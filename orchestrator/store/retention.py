@@ -7,8 +7,9 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.job_sql import FORGET_DOCUMENTS
 
-__all__ = ["delete_jobs", "delete_tenant", "purge"]
+__all__ = ["delete_jobs", "delete_tenant", "forget_documents", "purge"]
 
 _AT_ONCE = 200
 _DAY = dt.timedelta(days=1)
@@ -53,6 +54,13 @@ _DELETE_OLD = _DELETE.format(
     )"""
 )
 
+# A job whose row is locked is just being run again, or erased.
+_FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(
+    condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
+    most="$2",
+    locked="SKIP LOCKED",
+)
+
 # Stored at the very moment of the erasure. An answer has the time of the call that it was paid with: what another run
 # was answered since, stays.
 _DELETE_LATE_ANSWERS = """
@@ -95,6 +103,14 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, a
             return bool(gone)
 
     return await database.run(work)
+
+
+async def forget_documents(database: Database, before: dt.datetime) -> int:
+    """Documents of jobs that ended before then, or whose call is signed off; how many."""
+    forgotten = 0
+    while some := await database.fetch(_FORGET_DOCUMENTS, before, _AT_ONCE):
+        forgotten += len(some)
+    return forgotten
 
 
 async def purge(database: Database, now: dt.datetime) -> int:

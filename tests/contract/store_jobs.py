@@ -39,12 +39,16 @@ class Queue:
     """The stores of one database, and short ways to use them."""
 
     def __init__(
-        self, database: Database, settings: QueueSettings | None = None, documents: PgDocuments | None = None
+        self,
+        database: Database,
+        settings: QueueSettings | None = None,
+        documents: PgDocuments | None = None,
+        document_days: int = 30,
     ) -> None:
         self.database = database
         self.documents = documents
-        self.jobs = PgJobs(database, documents=documents)
-        self.leases = PgLeases(database, settings or QueueSettings())
+        self.jobs = PgJobs(database, documents=documents, document_days=document_days)
+        self.leases = PgLeases(database, settings or QueueSettings(), keep_documents=document_days > 0)
         self.tenants = PgTenants(database)
 
     async def add(self, *jobs: NewJob, tenant: TenantId = ACME) -> None:

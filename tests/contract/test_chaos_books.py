@@ -8,9 +8,11 @@ import pytest
 from assayer.models import EvaluationId, Message
 from benchmarks.chaos.books import Books, Erased, audited
 from benchmarks.chaos.crowd import word_document
-from orchestrator.jobs.models import JobVerdict
-from orchestrator.store import Database, PgAnswerCache
-from tests.contract.store_jobs import Queue, job, tenant
+from cluster.submitted_documents import SubmittedDocuments
+from orchestrator.jobs.models import JobId, JobVerdict
+from orchestrator.store import Database, PgAnswerCache, PgJobs
+from orchestrator.store.documents import PgDocuments
+from tests.contract.store_jobs import ACME, Queue, job, tenant
 from tests.contract.store_records import answer, answered, call
 
 RUN = EvaluationId("ev_run")
@@ -82,6 +84,19 @@ async def test_call_that_belongs_to_no_evaluation_is_found(queue: Queue, tmp_pat
     assert broken(await books(queue, tmp_path)) == {
         "runs that were paid for and belong to no evaluation": ["ev_of_nobody"]
     }
+
+
+async def test_document_that_may_be_run_again_is_none_that_was_left(queue: Queue, tmp_path: Path) -> None:
+    documents = PgDocuments(queue.database, SubmittedDocuments(str(tmp_path)))
+    await PgJobs(queue.database, documents=documents).add(
+        ACME, [job("b").model_copy(update={"document": word_document(MARKER)})]
+    )
+    await queue.jobs.cancel(ACME, JobId("b"))
+    assert broken(await books(queue, tmp_path)) == {}
+
+    await queue.database.execute("UPDATE jobs SET document_file = NULL")
+
+    assert list(broken(await books(queue, tmp_path))) == ["places where words of erased ideas are left"]
 
 
 async def test_words_that_an_erasure_left_are_found_wherever_they_are(queue: Queue, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ async def test_lease_carries_the_work_and_counts_attempts(queue: Queue) -> None:
     assert running.started_at is not None
 
 
-async def test_document_is_kept_until_its_job_ends(queue: Queue, database: Database) -> None:
+async def test_document_is_kept_until_its_job_is_done_or_cannot_be_run_again(queue: Queue, database: Database) -> None:
     names = ("cancelled", "dead", "done", "put off", "waiting")
     await queue.add(*(job(name).model_copy(update={"document": b"%PDF"}) for name in names))
     leases = {lease.job: lease for lease in await queue.lease(4)}
@@ -57,7 +57,7 @@ async def test_document_is_kept_until_its_job_ends(queue: Queue, database: Datab
 
     held = await database.fetch("SELECT id FROM jobs WHERE document IS NOT NULL ORDER BY id")
 
-    assert [row["id"] for row in held] == ["put off", "waiting"]
+    assert [row["id"] for row in held] == ["cancelled", "dead", "put off", "waiting"]
 
 
 async def test_second_attempt_knows_what_the_first_had_pinned(queue: Queue) -> None:

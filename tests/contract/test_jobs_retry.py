@@ -1,5 +1,7 @@
 """Jobs that ended without a result go back to the queue when their tenant asks, and then have one verdict, the last."""
 
+import datetime as dt
+
 import pytest
 
 from orchestrator.jobs.models import BatchId, JobVerdict, Problem
@@ -88,6 +90,7 @@ async def test_a_document_that_is_kept_no_longer_is_told(queue: Queue) -> None:
     )
     await queue.add(pdf)
     await queue.leases.finish(await queue.one(), FAILED)
+    await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
     retried = await queue.jobs.retry(ACME, pdf.id)
     assert (retried.jobs, retried.unreadable) == (0, 1)
 

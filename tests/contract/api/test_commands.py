@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -17,6 +18,7 @@ from orchestrator.jobs.requests import RankingRequest
 from tests.contract.api.commands import PROGRAM, Program
 from tests.contract.api.service import ACME, TEXT, Service, served
 from tests.contract.api.test_comparisons import finish as finish_comparison
+from tests.contract.office_files import word
 
 
 @pytest.fixture
@@ -298,6 +300,21 @@ async def test_what_failed_is_evaluated_again_under_its_id(program: Program, ser
     ended = await program.run("retry", one["id"])
     assert ended.code != 0
     assert "Submit the idea again" in ended.err
+
+
+async def test_documents_run_again_until_they_are_kept_no_longer(program: Program, service: Service) -> None:
+    (program.home / "ideas" / "plan.docx").write_bytes(word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>"))
+    batch = (await program.run("submit", "ideas")).out.strip()
+    (call,) = await service.services.jobs.batches(ACME)
+    accepted = call.counts["queued"]
+    await program.run("cancel", batch)
+    again = await program.run("retry", batch)
+    assert f"{accepted} of {call.rows} rows wait again." in again.err
+    await program.run("cancel", batch)
+    await service.services.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
+    later = await program.run("retry", batch)
+    left = "1 stays as it is, as its document is kept no longer."
+    assert f"{accepted - 1} of {call.rows} rows wait again; {left}" in later.err
 
 
 async def test_finished_evaluations_are_shown_side_by_side_and_judged(program: Program, service: Service) -> None:

@@ -1,6 +1,7 @@
 """That an evaluation is done does not say that it has a score: what the API, the client and the commands tell of it."""
 
 import csv
+import datetime as dt
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,13 +12,16 @@ import pytest
 from assayer.models import EvaluationId
 from assayer_client import AsyncClient
 from orchestrator.jobs.models import BatchId, JobVerdict
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
+from orchestrator.settings import BatchSettings, QueueSettings
+from orchestrator.store import PgJobs, PgLeases, PgReports
 from tests.contract.api.commands import Program
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
+from tests.contract.api.test_console_rankings import token_of
 from tests.contract.api.test_console_tables import WHY, call_with_reports, signed_in
 from tests.contract.office_files import word
 from tests.contract.store_records import report
+
+ORIGIN = {"Origin": "http://api"}
 
 
 @pytest.fixture
@@ -142,23 +146,56 @@ async def test_the_page_of_a_call_tells_that_the_corpus_does_not_cover_fields(se
     assert "1 proposal</h2>" in only
 
 
-async def test_what_cannot_be_evaluated_again_is_not_promised(service: Service) -> None:
+async def test_documents_of_a_cancelled_call_are_evaluated_again_until_they_are_kept_no_longer(
+    service: Service,
+) -> None:
     unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
     files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
     async with service.caller() as caller:
         batch = (await caller.post("/v1/batches", files=files)).json()["id"]
         listed = (await caller.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     document = next(one["id"] for one in listed if one["source"] == "A-7.docx")
+    now = dt.datetime.now(dt.UTC)
+    until = f"until {(now + dt.timedelta(days=30)).date()}"
     async with signed_in(service, await service.key()) as client:
-        asking = (await client.get(f"/console/calls/{batch}/cancel")).text
-        assert "but for 1 document (PDF, Word, LibreOffice)" in asking
+        call, proposal = f"/console/calls/{batch}", f"/console/proposals/{document}"
+        asking = (await client.get(f"{call}/cancel")).text
+        assert "1 document (PDF, Word, LibreOffice) among them is kept for that for 30 days" in asking
+        form = {"csrf_token": await token_of(client, f"{call}/cancel")}
+        assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
+        page, alone = (await client.get(call)).text, (await client.get(proposal)).text
+        assert "Evaluate 2 again" in page
+        assert f"kept to be evaluated again, the first {until}." in page
+        assert f"Its document is kept for that {until}." in alone
+        assert (await client.post(f"{call}/retry", data=form, headers=ORIGIN)).status_code == 303
+        assert until not in (await client.get(call)).text
+        assert "1 document (PDF, Word, LibreOffice)" in (await client.get(f"{call}/cancel")).text
+
         await service.services.jobs.cancel_batch(ACME, BatchId(batch))
-        page = (await client.get(f"/console/calls/{batch}")).text
-        alone = (await client.get(f"/console/proposals/{document}")).text
+        assert await service.services.jobs.forget_documents(now + dt.timedelta(days=31)) == 1
+        page, alone = (await client.get(call)).text, (await client.get(proposal)).text
     assert "Evaluate 1 again" in page
+    assert until not in page + alone
     assert "1 document that ended without a report is kept no longer" in page
     assert "Its document is kept no longer" in alone
     assert "Evaluate it again" not in alone
+
+
+async def test_where_documents_are_not_kept_cancelling_says_so_before(service: Service) -> None:
+    unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
+    files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
+    forgetful = service.with_services(
+        batches=BatchSettings(document_days=0), jobs=PgJobs(service.database, document_days=0)
+    )
+    async with forgetful.caller() as caller:
+        batch = (await caller.post("/v1/batches", files=files)).json()["id"]
+    async with signed_in(forgetful, await service.key()) as client:
+        asking = (await client.get(f"/console/calls/{batch}/cancel")).text
+        assert "but for 1 document (PDF, Word, LibreOffice)" in asking
+    async with forgetful.caller() as caller:
+        await caller.delete(f"/v1/batches/{batch}")
+        again = (await caller.post(f"/v1/batches/{batch}/retry")).json()
+    assert (again["retried"], again["unreadable"]) == (1, 1)
 
 
 async def test_rules_of_a_call_name_its_board_and_a_list_of_proposals_names_their_call(service: Service) -> None:

@@ -1,0 +1,302 @@
+"""Documents of jobs that ended without a result: there for another run, and gone when there can be none. In files and
+in rows alike."""
+
+import asyncio
+import datetime as dt
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from cluster.submitted_documents import SubmittedDocuments
+from orchestrator.jobs.models import BatchId, JobId, JobVerdict, Lease, Problem, TenantPlan
+from orchestrator.jobs.requests import EvaluationRequest, Limits
+from orchestrator.jobs.submissions import NewBatch, NewJob
+from orchestrator.settings import QueueSettings
+from orchestrator.store import Database
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.decisions import PgDecisions
+from orchestrator.store.documents import PgDocuments
+from orchestrator.store.erasure import PgErasures
+from tests.contract.store_jobs import ACME, DONE, NOW, OPERATOR, Queue, tenant
+from tests.contract.tables_of import tables_of
+from tests.polling import wait_until_async
+
+PDF = b"%PDF of a proposal"
+CALL = BatchId("bt_1")
+A = JobId("a")
+FAILED = JobVerdict(state="failed", problem=Problem(type="x", title="It failed", detail="Because."), cost_usd=0.25)
+DAY = dt.timedelta(days=1)
+
+
+@pytest.fixture(params=["files", "rows"])
+def documents(request: pytest.FixtureRequest, database: Database, tmp_path: Path) -> PgDocuments | None:
+    return PgDocuments(database, SubmittedDocuments(str(tmp_path))) if request.param == "files" else None
+
+
+@pytest.fixture
+async def queue(database: Database, documents: PgDocuments | None) -> Queue:
+    await tenant(database)
+    return Queue(database, QueueSettings(max_failures=1), documents)
+
+
+def document_job(name: str = "a", row: int | None = None, max_usd: float | None = None) -> NewJob:
+    request = EvaluationRequest(idea=None, source=f"{name}.pdf", limits=Limits(max_usd=max_usd))
+    return NewJob(id=JobId(name), request=request, subject=f"{name}.pdf", priority="batch", document=PDF, row=row)
+
+
+def files(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
+async def kept(queue: Queue, folder: Path) -> int:
+    """Documents that lie anywhere once what is released has been swept."""
+    if queue.documents is not None:
+        await queue.documents.sweep()
+    noted = await queue.database.fetch("SELECT FROM document_files")
+    found = files(folder)
+    assert len(noted) == len(found)
+    assert set(found) <= {PDF}
+    rows = await queue.database.fetch("SELECT FROM jobs WHERE document = $1", PDF)
+    return len(found) + len(rows)
+
+
+async def document_of(queue: Queue, lease: Lease) -> bytes | None:
+    if queue.documents is None:
+        return lease.document
+    assert lease.document_file is not None
+    return await queue.documents.read(lease.document_file)
+
+
+async def end(queue: Queue, how: str) -> None:
+    """The only job there is."""
+    if how == "cancelled":
+        await queue.jobs.cancel(ACME, A)
+    elif how == "failed":
+        assert await queue.leases.finish(await queue.one(), FAILED)
+    elif how == "dead":
+        assert await queue.leases.give_back(await queue.one(), "It died.", attempt_failed=True) == "dead"
+    else:
+        await queue.tenants.update(ACME, TenantPlan(name="acme", monthly_usd=1.0))
+        assert await queue.lease() == []
+        await queue.tenants.update(ACME, TenantPlan(name="acme"))
+    found = await queue.jobs.get(ACME, A)
+    assert found is not None
+    assert found.state == ("failed" if how == "too dear" else how)
+
+
+@pytest.mark.parametrize("how", ["cancelled", "failed", "dead", "too dear"])
+async def test_what_ended_without_a_result_is_read_again_and_gone_once_it_is_done(
+    how: str, queue: Queue, tmp_path: Path
+) -> None:
+    await queue.add(document_job(max_usd=2.0))
+    await end(queue, how)
+    assert await kept(queue, tmp_path) == 1
+    assert (await queue.jobs.retriable(ACME, job=A))[:2] == (1, 0)
+
+    assert await queue.jobs.retry(ACME, A) == (1, 0)
+    again = await queue.one()
+
+    assert await document_of(queue, again) == PDF
+    assert await queue.leases.finish(again, DONE)
+    assert await kept(queue, tmp_path) == 0
+
+
+@pytest.mark.parametrize("how", ["cancelled", "failed", "dead", "too dear"])
+async def test_without_a_time_to_stay_it_goes_with_the_end(
+    how: str, database: Database, documents: PgDocuments | None, tmp_path: Path
+) -> None:
+    await tenant(database)
+    queue = Queue(database, QueueSettings(max_failures=1), documents, document_days=0)
+    await queue.add(document_job(max_usd=2.0))
+    await end(queue, how)
+
+    assert await kept(queue, tmp_path) == 0
+    assert await queue.jobs.retriable(ACME, job=A) == (0, 1, None)
+    assert await queue.jobs.retry(ACME, A) == (0, 1)
+
+
+async def test_after_its_time_it_goes_and_is_counted_as_what_cannot_be_run_again(queue: Queue, tmp_path: Path) -> None:
+    await queue.jobs.add(ACME, [document_job("a", 1), document_job("b", 2)], NewBatch(id=CALL, name="c", rows=2))
+    await queue.jobs.cancel_batch(ACME, CALL)
+    await queue.database.execute("UPDATE jobs SET finished_at = finished_at - interval '31 days' WHERE id = 'a'")
+
+    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC)) == 1
+
+    assert await kept(queue, tmp_path) == 1
+    assert (await queue.jobs.retriable(ACME, batch=CALL))[:2] == (1, 1)
+    assert await queue.jobs.retry_batch(ACME, CALL) == (1, 1)
+    # What waits again has no end: its time begins anew with the next one.
+    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 31 * DAY) == 0
+    assert await document_of(queue, await queue.one()) == PDF
+
+
+async def test_until_when_the_first_document_stays_is_told_and_never_longer_than_its_job(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [document_job("a", 1), document_job("b", 2)], NewBatch(id=CALL, name="c", rows=2))
+    await queue.jobs.cancel_batch(ACME, CALL)
+    await queue.database.execute("UPDATE jobs SET finished_at = $1 WHERE id = 'a'", NOW - DAY)
+
+    assert await queue.jobs.retriable(ACME, batch=CALL) == (2, 0, NOW + 29 * DAY)
+    await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=7))
+    assert await queue.jobs.retriable(ACME, batch=CALL) == (2, 0, NOW + 6 * DAY)
+
+
+async def test_erased_after_its_end_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    await queue.jobs.cancel(ACME, A)
+
+    assert await queue.delete(A)
+
+    assert await kept(queue, tmp_path) == 0
+    assert await PgErasures(queue.database, PgAuditLog(queue.database)).still_stored(ACME, [A]) == []
+
+
+async def test_it_goes_with_its_job_by_retention_and_with_its_tenant(queue: Queue, tmp_path: Path) -> None:
+    await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=7))
+    await queue.add(document_job("a"), document_job("b"))
+    await queue.jobs.cancel(ACME, A)
+    await queue.jobs.cancel(ACME, JobId("b"))
+    await queue.database.execute("UPDATE jobs SET finished_at = finished_at - interval '8 days' WHERE id = 'a'")
+
+    assert await queue.jobs.purge(dt.datetime.now(dt.UTC)) == 1
+    assert await kept(queue, tmp_path) == 1
+
+    assert await queue.delete_tenant()
+    assert await kept(queue, tmp_path) == 0
+
+
+async def test_what_ended_before_or_after_the_sign_off_of_its_call_goes(queue: Queue, tmp_path: Path) -> None:
+    rows = [document_job("a", 1), document_job("b", 2), document_job("c", 3)]
+    await queue.jobs.add(ACME, rows, NewBatch(id=CALL, name="c", rows=3))
+    first, second = await queue.lease(2)
+    await queue.leases.finish(first, FAILED)
+    decisions = PgDecisions(queue.database, PgAuditLog(queue.database))
+
+    assert await decisions.sign_off(ACME, CALL, "", False, OPERATOR, NOW)
+
+    assert await kept(queue, tmp_path) == 2
+    await queue.leases.finish(second, FAILED)
+    assert await kept(queue, tmp_path) == 1
+    assert await document_of(queue, await queue.one()) == PDF
+
+
+async def test_what_ended_while_its_call_was_being_signed_off_goes_with_the_next_look(
+    queue: Queue, tmp_path: Path
+) -> None:
+    await queue.jobs.add(ACME, [document_job("a", 1)], NewBatch(id=CALL, name="c", rows=1))
+    await queue.leases.finish(await queue.one(), FAILED)
+    # As a process of the version before leaves it, too.
+    await queue.database.execute(
+        "INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash) "
+        "VALUES ($1, 'x', 'x', '', 0, now(), 1, '')",
+        CALL,
+    )
+    assert await kept(queue, tmp_path) == 1
+
+    assert await queue.jobs.forget_documents(NOW) == 1
+
+    assert await kept(queue, tmp_path) == 0
+
+
+async def waits_for_a_lock(database: Database) -> bool:
+    query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return bool(await database.fetch(query))
+
+
+async def test_a_retry_that_waited_for_what_forgot_the_document_says_so(queue: Queue, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    await queue.jobs.cancel(ACME, A)
+
+    async def forget(connection: asyncpg.Connection) -> "asyncio.Task[tuple[int, int]]":
+        async with connection.transaction():
+            await connection.execute("UPDATE jobs SET document = NULL, document_file = NULL")
+            retrying = asyncio.create_task(queue.jobs.retry(ACME, A))
+            await wait_until_async(lambda: waits_for_a_lock(queue.database))
+            return retrying
+
+    retrying = await queue.database.run(forget)
+
+    assert await retrying == (0, 1)
+    assert await kept(queue, tmp_path) == 0
+
+
+async def test_a_document_is_not_forgotten_while_its_job_is_run_again(queue: Queue, tmp_path: Path) -> None:
+    await queue.add(document_job())
+    await queue.jobs.cancel(ACME, A)
+
+    async def retry(connection: asyncpg.Connection) -> int:
+        async with connection.transaction():
+            await connection.execute("SELECT FROM jobs FOR UPDATE")
+            return await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 31 * DAY)
+
+    assert await queue.database.run(retry) == 0
+    assert await queue.jobs.retry(ACME, A) == (1, 0)
+    assert await kept(queue, tmp_path) == 1
+
+
+async def test_two_who_run_a_call_again_at_once_start_each_row_once(queue: Queue) -> None:
+    await queue.jobs.add(ACME, [document_job(f"r{n}", n) for n in range(1, 9)], NewBatch(id=CALL, name="c", rows=8))
+    await queue.jobs.cancel_batch(ACME, CALL)
+
+    both = await asyncio.gather(*(queue.jobs.retry_batch(ACME, CALL) for _ in range(2)))
+
+    assert sorted(both) == [(0, 0), (8, 0)]
+    leases = await queue.lease(9)
+    assert len(leases) == 8
+    assert [await document_of(queue, lease) for lease in leases] == [PDF] * 8
+
+
+async def test_an_erasure_beside_a_retry_leaves_no_byte(queue: Queue, tmp_path: Path) -> None:
+    await queue.jobs.add(ACME, [document_job(f"r{n}", n) for n in range(1, 9)], NewBatch(id=CALL, name="c", rows=8))
+    await queue.jobs.cancel_batch(ACME, CALL)
+    erasures = PgErasures(queue.database, PgAuditLog(queue.database), queue.documents)
+    jobs = [JobId(f"r{n}") for n in range(1, 9)]
+
+    await asyncio.gather(
+        erasures.erase(ACME, OPERATOR, jobs, NOW, batch=CALL), *(queue.jobs.retry_batch(ACME, CALL) for _ in range(3))
+    )
+
+    assert await kept(queue, tmp_path) == 0
+    assert await erasures.still_stored(ACME, [*jobs, CALL]) == []
+
+
+@pytest.mark.parametrize("documents", ["files"], indirect=True)
+async def test_neither_this_version_nor_the_one_before_takes_a_kept_file_for_an_abandoned_one(
+    queue: Queue, tmp_path: Path
+) -> None:
+    await queue.add(document_job())
+    await queue.jobs.cancel(ACME, A)
+    assert queue.documents is not None
+
+    await queue.documents.release_abandoned(dt.datetime.now(dt.UTC) + DAY, 900)
+    await queue.database.execute("""
+        UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND NOT EXISTS (
+            SELECT FROM jobs WHERE id = document_files.job AND document_file = file AND finished_at IS NULL
+        )
+    """)
+
+    assert await kept(queue, tmp_path) == 1
+    assert await queue.jobs.retry(ACME, A) == (1, 0)
+
+
+async def test_tables_of_the_version_before_keep_no_document_of_a_job_that_has_ended(empty_database_url: str) -> None:
+    await tables_of("0034", empty_database_url)
+    connection = await asyncpg.connect(empty_database_url)
+    await connection.execute("INSERT INTO tenants (id, name) VALUES ('acme', 'acme')")
+    insert = """
+        INSERT INTO jobs (id, tenant, kind, priority, state, subject, request, document, document_file, finished_at)
+        VALUES ($1, 'acme', 'evaluation', 1, $2, '', '{}', $3, $4, $5)
+    """
+    ended = dt.datetime.now(dt.UTC)
+    await connection.execute(insert, "row", "cancelled", PDF, None, ended)
+    await connection.execute(insert, "file", "cancelled", None, "ab/ab", ended)
+    await connection.execute(insert, "waits", "queued", None, "cd/cd", None)
+    await connection.execute("INSERT INTO document_files (file, job) VALUES ('ab/ab', 'file'), ('cd/cd', 'waits')")
+
+    await tables_of("0033", empty_database_url, back=True)
+
+    held = await connection.fetch("SELECT id FROM jobs WHERE document IS NOT NULL OR document_file IS NOT NULL")
+    released = await connection.fetch("SELECT job FROM document_files WHERE released_at IS NOT NULL")
+    await connection.close()
+    assert [row["id"] for row in held] == ["waits"]
+    assert [row["job"] for row in released] == ["file"]
