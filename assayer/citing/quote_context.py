@@ -1,7 +1,8 @@
 """Why words that do stand in a source are still no quote of it: what was cut away around them changes what they say.
 
-A quote may not begin right after what negates it, end before its sentence takes it back or asks for it, leave out a
-negation with its ellipsis, run two sentences together as if they were one, or be so short that it says nothing. Rules
+A quote may not begin right after what negates it, end before its sentence takes it back or asks for it, cut a number
+from what it counts, be shortened in a way that changes it (`assayer.citing.shortening`), run two sentences together as
+if they were one, or be so short that it says nothing. Rules
 over words, without grammar: they look at one sentence, and a quote that carries its negation inside is as good as any.
 """
 
@@ -9,8 +10,11 @@ import re
 from collections.abc import Sequence
 
 from assayer.citing.quotes import SourceSpan
+from assayer.citing.shortening import cut_figure_after, cut_figure_before, shortened_badly
 from assayer.citing.spelling import spelled, unified
-from assayer.text.content_words import content_words
+from assayer.citing.unspaced_negations import negation_after, negation_before, negation_within
+from assayer.text.content_words import content_words, is_grammar
+from assayer.text.scripts import WORD_LETTER, unspaced_letters
 
 __all__ = ["objection"]
 
@@ -32,14 +36,13 @@ _LONGEST_WORD = 60
 """Characters."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_PART_OF_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-"""Letters of scripts that write no spaces; two of them count as a word."""
+_PART_OF_WORD = re.compile(rf"{WORD_LETTER}+")
 _BREAK = re.compile(r"[.!?][\"'”’)\]]{0,3}\s++(?![a-z])|[。！？]\s*+")
 _ABBREVIATIONS = r"al|approx|cf|dr|e\.g|eqs?|eqn|figs?|i\.e|no|nos|pp|prof|refs?|resp|secs?|st|tabs?|vol|vs|w\.r\.t"
 _ABBREVIATION = re.compile(rf"\b(?:{_ABBREVIATIONS})$", re.IGNORECASE)
 _INITIAL_OR_ABBREVIATION = re.compile(rf"\b(?:[a-z]|{_ABBREVIATIONS})$", re.IGNORECASE)
 """What a full stop does not end a sentence after."""
+_FIRST_WORD = re.compile(r"[A-Z][a-z]+\b(?!\.)")
 
 _CLAUSE_END = re.compile(r"[;:!?—]|--|\b(?:but|whereas|although|though|thus|hence|therefore|while)\b", re.I)
 _SUBJECT = re.compile(r"(?:we|i|our|it|its|this|these|those|they|there|here|he|she)\b", re.IGNORECASE)
@@ -107,17 +110,21 @@ def objection(quote: str, source: str, spans: Sequence[SourceSpan]) -> str | Non
         _too_short(source, spans, breaks)
         or _reversed_before(source, spans, breaks)
         or _reversed_after(source, spans[-1].end, breaks)
+        or _cuts_figure(source, spans[0].start, spans[-1].end)
         or _badly_joined(source, spans, breaks)
         or _run_together(quote, source, spans)
     )
 
 
 def _sentence_breaks(source: str, but_after: re.Pattern[str]) -> list[SourceSpan]:
-    """Between sentences: from the end of one to the start of the next."""
+    """Between sentences: from the end of one to the start of the next. After an abbreviation one ends where the next
+    word could begin a sentence only: hepatitis B. The …"""
     found = []
     for match in _BREAK.finditer(source):
         if match[0][0] == "." and but_after.search(source[max(0, match.start() - 8) : match.start()]):
-            continue
+            word = _FIRST_WORD.match(source, match.end())
+            if word is None or not is_grammar(word[0].casefold()):
+                continue
         found.append(SourceSpan(match.start(), match.end()))
     return found
 
@@ -137,7 +144,7 @@ def _is_opening(text: str) -> bool:
 
 def _too_short(source: str, spans: Sequence[SourceSpan], breaks: Sequence[SourceSpan]) -> str | None:
     text = " ".join(source[one.start : one.end] for one in spans)
-    unspaced = len(_UNSPACED.findall(text)) // 2
+    unspaced = unspaced_letters(text) // 2
     if unspaced >= LEAST_WORDS:
         return None
     words = _PART_OF_WORD.findall(text)
@@ -158,7 +165,8 @@ def _reversed_before(source: str, spans: Sequence[SourceSpan], breaks: Sequence[
     for span in spans:
         start = _sentence_start(span.start, breaks)
         if previous is None or previous.end <= start:
-            found = _reversal(source[max(start, span.start - _LOOK_BACK) : span.start], source[span.start : span.end])
+            before = source[max(start, span.start - _LOOK_BACK) : span.start]
+            found = _reversal(before, source[span.start : span.end]) or negation_before(before)
             if found:
                 return f"it begins right after “{found}” in the source"
         previous = span
@@ -172,6 +180,8 @@ def _reversed_after(source: str, end: int, breaks: Sequence[SourceSpan]) -> str 
     found = _DENIAL.search(rest)
     if found and len(_TOKEN.findall(rest[: found.start()])) <= REACH_AHEAD:
         return f"its sentence goes on “{' '.join(found[0].split())}” in the source"
+    if unspaced := negation_after(rest):
+        return f"its sentence goes on “{unspaced}” in the source"
     return "it is part of a question in the source" if source[stop : stop + 1] in ("?", "？") else None
 
 
@@ -203,15 +213,26 @@ def _last_words(text: str, most: int) -> str:
     return text[words[-most].start() :] if len(words) > most else text
 
 
+def _cuts_figure(source: str, start: int, end: int) -> str | None:
+    if cut := cut_figure_before(source[max(0, start - _LOOK_BACK) : start], source[start:end]):
+        return f"it begins right after “{cut}” in the source"
+    if cut := cut_figure_after(source[start:end], source[end : end + _LOOK_AHEAD]):
+        return f"it cuts “{cut}” in the source"
+    return None
+
+
 def _badly_joined(source: str, spans: Sequence[SourceSpan], breaks: Sequence[SourceSpan]) -> str | None:
     """Pieces on both sides of an ellipsis are of one sentence, or each side ends and begins with a sentence."""
     for i in range(1, len(spans)):
         left, right = spans[i - 1].end, spans[i].start
         start, end = _sentence_start(right, breaks), _sentence_end(left, breaks, source)
         if start <= left:
-            found = _negation_in(source[left:right])
-            if found:
+            left_out = source[left:right]
+            if found := _negation_in(left_out) or negation_within(left_out):
                 return f"its ellipsis leaves out “{found}”"
+            before, after = source[spans[i - 1].start : left], source[right : spans[i].end]
+            if changed := shortened_badly(before, left_out, after):
+                return changed
         elif not (_is_opening(source[left:end]) and _is_opening(source[start:right])):
             return "its ellipsis joins parts of two sentences"
     return None

@@ -7,14 +7,16 @@ source itself: whoever shows a quote cuts it from there.
 """
 
 import re
+import sys
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assayer.citing.slips import with_slips
 from assayer.citing.spelling import NEGATIONS, Letters, origins, places, spelled, unified
+from assayer.text.byte_bound_cache import byte_bound_cache
 
 __all__ = ["SourceSpan", "find_quote", "stands_in"]
 
@@ -22,6 +24,9 @@ SHORTEST = 12
 """Letters and digits of a quote, and of each piece of a quote with an ellipsis; less would be found anywhere."""
 MOST_PLACES = 8
 """Where one quote is looked at in one source; words that stand in more places are hardly anybody's."""
+MOST_CACHED_BYTES = 32 * 2**20
+"""Of the spelled texts that are kept, and as many of where their letters stand: some 1,000 abstracts."""
+_BYTES_OF_A_PLACE = 32
 NEAR_CUT = 3
 """Words next to an ellipsis that it must not have taken out if they negate."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
@@ -43,23 +48,41 @@ def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     """The places in the source where the words of the quote stand, at most a few. An ellipsis at the quote's ends is
     nothing; one inside stands for words left out, and then there is a span for each piece, in order."""
     for found in islice(_standing(quote, source), MOST_PLACES):
-        letters = _origins(source)
-        yield tuple(_whole(SourceSpan(letters[start][0], letters[end - 1][1]), source) for start, end in found)
+        starts, ends = _origins(source)
+        yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
 _Place = tuple[int, int]
 """Start and end among the letters of a source."""
 
 
-@lru_cache(maxsize=512)
+def _bytes_of_letters(source: str, made: Letters) -> int:
+    # Of each gap a place, which its list of spaces shares, beside the two tables' own bytes.
+    tables = sys.getsizeof(made.gaps) + sys.getsizeof(made.stops) + _BYTES_OF_A_PLACE * len(made.gaps)
+    return sys.getsizeof(source) + sys.getsizeof(made.letters) + tables
+
+
+@byte_bound_cache(MOST_CACHED_BYTES, _bytes_of_letters)
 def _letters(source: str) -> Letters:
     """Kept, since one paragraph is asked about many quotes, in each of the evaluations under way."""
     return Letters.of(spelled(unified(source)))
 
 
-@lru_cache(maxsize=512)
-def _origins(source: str) -> list[_Place]:
-    return origins(source)
+class _Origins(NamedTuple):
+    """Of each letter where what it came from starts and ends in the source."""
+
+    starts: "array[int]"
+    ends: "array[int]"
+
+
+def _bytes_of_origins(source: str, made: _Origins) -> int:
+    return sys.getsizeof(source) + sys.getsizeof(made.starts) + sys.getsizeof(made.ends)
+
+
+@byte_bound_cache(MOST_CACHED_BYTES, _bytes_of_origins)
+def _origins(source: str) -> _Origins:
+    found = origins(source)
+    return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
 
 
 def _standing(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from assayer.citing.spelling import NEGATIONS, PREFIXES, Letters, places
+from assayer.text.scripts import unspaced_letters
 
 __all__ = ["with_slips"]
 
@@ -105,6 +106,7 @@ def _is_joined(first: str, second: str, both: str) -> bool:
     return (
         first + second == both
         and both.isalpha()
+        and not unspaced_letters(both)
         and min(len(first), len(second)) >= 3
         and NEGATIONS.isdisjoint((first, second, both))
         and first not in PREFIXES
@@ -115,6 +117,8 @@ def _is_variant(one: str, other: str) -> bool:
     """Whether two words differ by spelling alone. No dictionary tells `addiction` from a slip of `addition`, so only
     differences count that hardly ever lead to another word, and never one at a word's ends (`a-`, `un-`, `-s`)."""
     if not (one.isalpha() and other.isalpha()) or min(len(one), len(other)) < 5:
+        return False
+    if unspaced_letters(one) or unspaced_letters(other):  # each letter is a word
         return False
     return _american(one) == _american(other) or _is_slip(one, other)
 

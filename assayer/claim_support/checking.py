@@ -13,6 +13,7 @@ from assayer.models import Absent, Citation, ClaimCounts, ClaimSupport, Frozen, 
 from assayer.run.run import Run
 from assayer.run.structured_concurrency import Failed, each
 from assayer.text.content_words import content_words
+from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
 
 __all__ = ["CLAIMS_PER_CALL", "CheckedClaims", "FoundSupport", "check_claims", "support_found", "support_of"]
 
@@ -152,16 +153,15 @@ def support_found(verdict: SupportVerdict, passages: Sequence[str], by_model: bo
     return FoundSupport(support, carried_by)
 
 
-_WORDS = re.compile(r"\w+")
 _CUT = re.compile(r"…|\.\.\.|\n")
 
 
 def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     """The passages in which the words stand, in one piece or in several around an ellipsis, each piece in the first
     that has it; none where a piece stands in none."""
-    least = min(_LEAST_CARRIED, *(len(content_words(passage)) for passage in passages))
+    least = min(_LEAST_CARRIED, *map(_content, passages))
     pieces = [piece for piece in map(_spelled, _CUT.split(carried)) if piece]
-    if len(content_words(carried)) < least:
+    if _content(carried) < least:
         return ()
     there = [(passage, f" {_spelled(passage)} ") for passage in passages]
     found = [next((passage for passage, words in there if f" {piece} " in words), None) for piece in pieces]
@@ -170,8 +170,16 @@ def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     return tuple(passage for passage in passages if passage in found)
 
 
+def _content(text: str) -> int:
+    """Words of content; two letters of scripts without spaces count as one, instead of the run they stand in."""
+    unspaced = unspaced_letters(text)
+    spaced = UNSPACED_LETTER.sub(" ", text) if unspaced else text
+    return len(content_words(spaced)) + unspaced // 2
+
+
 def _spelled(text: str) -> str:
-    return " ".join(_WORDS.findall(text.casefold()))
+    """Of scripts without spaces each letter stands by itself, as a passage may be cut between any two of them."""
+    return " ".join(words_of(text))
 
 
 def _points(value: Any) -> Iterator[Point]:

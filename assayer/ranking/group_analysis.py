@@ -14,7 +14,6 @@ from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.labels import each_once
-from assayer.errors import BudgetExhausted, LlmError
 from assayer.llm import Llm, Task, ask
 from assayer.models import Frozen, Idea, IdeaId
 from assayer.models.base import Absent
@@ -31,6 +30,7 @@ from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import shown_text
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
+from assayer.run.structured_concurrency import Failed, attempt
 from assayer.text.sanitise import sanitise
 
 __all__ = [
@@ -157,7 +157,9 @@ async def analyse_group(
     run: Run,
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
-    """What failed stands in its place: the order is worth the same without it. Raises LlmRejected, LlmUnavailable."""
+    """An answer that failed stands in its place with the reason: the order is worth the same without it. Raises what
+    makes going on pointless for all (LlmRejected, LlmUnavailable …): taken up again, the ranking goes on from the
+    answers that are there, where this one would be missing for good."""
     names = {one.id: f"#{one.rank}" for one in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,
@@ -165,10 +167,9 @@ async def analyse_group(
         ideas=tuple(_shown_ideas(ideas, ranked, options)),
         pairs=tuple(_shown_pairs(ranked, comparisons, names)),
     )
-    try:
-        answer = await ask(llm, ANALYSIS, question, run)
-    except (LlmError, BudgetExhausted) as error:
-        return Absent(reason=error.message)
+    answer = await attempt(ask(llm, ANALYSIS, question, run))
+    if isinstance(answer, Failed):
+        return Absent(reason=answer.error.message)
     respects = {entry.label: entry.text for entry in answer.by_dimension}
     places = {entry.label: entry for entry in answer.ideas}
     pairs = {one.open: one for one in question.pairs if one.open}

@@ -3,9 +3,11 @@
 import re
 from functools import lru_cache
 
+from assayer.text.scripts import WORD_LETTER
+
 __all__ = ["content_words", "is_grammar"]
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"{WORD_LETTER}+")
 _GRAMMAR = frozenset(
     """
     a about above after again all also although an and any are as at be because been before being below between

@@ -90,6 +90,29 @@ def _over_negation(title: str, text: str, rng: random.Random) -> Case | None:
     return None
 
 
+def _over_number(title: str, text: str, rng: random.Random) -> Case | None:
+    """The ellipsis begins right after a number, and takes what it counts."""
+    for one in sentences(text):
+        for match in re.finditer(r"(?<= )\d+(?:\.\d+)?(?= [a-z%])", one):
+            left, right = one[: match.end()].split(), one[match.end() :].split()
+            far = rng.randint(2, 5)
+            if len(left) >= 5 and len(right) >= far + 5:
+                return Case(f"{' '.join(left[-20:])} … {' '.join(right[far:][:20])}", title, text)
+    return None
+
+
+def _over_contrast(title: str, text: str, rng: random.Random) -> Case | None:
+    """The subject of one clause, and what is said of another one's."""
+    for one in sentences(text):
+        match = re.search(r",? (?:whereas|while|but) (?=[^,;:]*$)", one)
+        if match:
+            left, right = one[: match.start()].split(), one[match.end() :].split()
+            far = rng.randint(1, 3)
+            if len(left) >= 5 and len(right) >= far + 5:
+                return Case(f"{' '.join(left[: rng.randint(4, 8)])} … {' '.join(right[far:][:20])}", title, text)
+    return None
+
+
 def _glued(between: str) -> Maker:
     """The end of one sentence and the beginning of the next, without the full stop."""
 
@@ -246,6 +269,8 @@ HOSTILE: dict[str, Maker] = {
     "begins two words after a negation": _after_negation(2),
     "the statement of a sentence that denies it": _framed,
     "its ellipsis leaves out a negation": _over_negation,
+    "its ellipsis cuts a number from what it counts": _over_number,
+    "its ellipsis joins two clauses": _over_contrast,
     "two sentences without the full stop": _glued(" "),
     "two sentences with a comma for the full stop": _glued(", "),
     "an ellipsis from one sentence into a distant one": _distant,

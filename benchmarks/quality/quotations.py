@@ -15,14 +15,37 @@ SHORTEST_QUOTE = 12
 """Letters and digits."""
 WORDS_PER_SLIP = 8
 """One word in so many may be spelled a little otherwise than in the source."""
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts that write no spaces: each letter is a token."""
+VOWELS = "".join(
+    chr(code)
+    for code in (*range(0x900, 0x1AB0), *range(0xA800, 0xAC00))
+    if unicodedata.category(chr(code)) in {"Mn", "Mc"}
+)
+"""Signs that spell a word as letters do."""
 TOKEN = re.compile(
-    r"[^\W_]+(?:(?:(?<=\d)[.,](?=\d)|['-])[^\W_]+)*|[<>=≤≥≠≈≪≫±%‰]|\+(?=\.?\d)|(?<![^\W_])-(?=\.?\d)|\.(?=\d)"
+    rf"(?:(?![\d{VOWELS}])[{UNSPACED}]|(?<=[\d{UNSPACED}])[{VOWELS}])[{VOWELS}]*"
+    rf"|(?![{UNSPACED}])[^\W_](?:(?![{UNSPACED}])(?:[^\W_]|[{VOWELS}]))*"
+    rf"(?:(?:(?<=\d)[.,](?=\d)|['-])(?:(?![{UNSPACED}])(?:[^\W_]|[{VOWELS}]))+)*"
+    r"|[<>=≤≥≠≈≪≫±%‰]|\+(?=\.?\d)|(?<![^\W_])-(?=\.?\d)|\.(?=\d)"
 )
 """A word or number with the hyphens, apostrophes and points inside it, or a sign that changes what a number says."""
 SIGNS_BEFORE_NUMBERS = set("<>≤≥≠≈≪≫±+-.")
 NEGATIONS = set("no not non nor none never neither nobody nothing nowhere without cannot".split())  # noqa: SIM905
 PREFIX = re.compile(r"\b(non|un|in|im|il|ir|dis|anti|mis)-\s+(?=[a-z])")
 ELLIPSIS = re.compile(r"[\[(]?\s*(?:…|\.\s?\.\s?\.)\s*[\])]?")
+ELIDED = re.compile(
+    r"\b((?:qu|jusqu|lorsqu|puisqu|quoiqu|quelqu|un|dell|all|nell|sull|dall|coll|quell|quest|bell|sant|anch|com|gl)|[ldjmtsc])'"
+    r"(?=[^\W\d_])"
+)
+"""Articles before a vowel: words of their own."""
+FIGURE = "0-9〇零一二三四五六七八九十百千万萬億亿兆两兩"
+IN_FIGURE = re.compile(
+    rf"[{FIGURE}点點之负負]\n[{FIGURE}]|[{FIGURE}]\n(?:[点點倍成割多余餘半]|分)|[至到らスบง]\n[0-9]|分\n之"
+)
+"""Where a cut would leave another figure."""
 PLAIN = str.maketrans("‘’ʼ`´‐‑‒–−", "'" * 5 + "-" * 5, "\xad\u200b\u200c\u200d\u2060\ufeff")
 SPELLINGS = [
     (r"(?<=\w[iy])s(?=(e[drs]?|ers|ing|ations?|able)$)", "z"),
@@ -69,11 +92,13 @@ def _length(tokens: list[str]) -> int:
 
 def _tokens(text: str) -> list[str]:
     """Words without hyphens and apostrophes (`out-of-domain` is one), numbers with their points, signs."""
+    text = text.replace("´", "'")
     text = re.sub(r"(?<=\d)([²³¹⁰⁴-⁹⁻₀-₉¼-¾])", r" \1", html.unescape(text))
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     text = re.sub(r"−\s?(?=\.?\d)", "−", text).translate(PLAIN)
     for written, sign in (("<=", "≤"), (">=", "≥"), ("+/-", "±"), ("∼", "≈"), ("**", "")):
         text = text.replace(written, sign)
+    text = ELIDED.sub(r"\1 ", re.sub(r"(?<=\d)[~〜](?=\d)", "-", text))
     text = re.sub(r"(?<=\d)--(?=\d)", "-", PREFIX.sub(r"\1-", text))
     text = re.sub(r"(?<=\d)·(?=\d)", ".", re.sub(r"(?<![\w.])\.(?=\d)", "0.", text))
     return [re.sub(r"'|-(?=[^\W\d])", "", token) for token in TOKEN.findall(text)]
@@ -126,6 +151,10 @@ def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
     """Whether a number at the quote's end has lost its sign."""
     before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
     first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
+    if IN_FIGURE.search(f"{before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{after}"):
+        return True
+    if last and re.match(f"[{UNSPACED}]", after):
+        return True
     return (first and before in SIGNS_BEFORE_NUMBERS) or (last and after in {"%", "‰"})
 
 

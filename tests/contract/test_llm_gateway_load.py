@@ -12,12 +12,16 @@ import pytest
 from assayer.errors import BudgetExhausted, ConfigurationError
 from assayer.models import FaultKind
 from assayer.run.budget import Budget
+from assayer.run.context_variables import urgency
 from cluster.clock import SystemClock
 from tests.contract.llm_gateways import a_gateway, the_settings
 from tests.contract.scripted_llm import Dropped, Script, ScriptedLlm, refuse, say
 from tests.contract.weighing import WEIGHING, a_question, a_run, an_answer
+from tests.polling import wait_until_async
 from workers.llm.answer_store import InMemoryAnswerStore
 from workers.llm.client import EndpointTransport, own_admission
+from workers.llm.shared_admission import shared_transport
+from workers.remote.rate_limit import InMemoryRateLimitStore
 
 GOOD = say(an_answer())
 CALLS = 400
@@ -47,6 +51,31 @@ async def test_small_maximum_is_kept_from_the_start() -> None:
             run = a_run()
             await asyncio.gather(*(gateway.run(WEIGHING, a_question(f"{n}"), run) for n in range(20)))
         assert (llm.peak, admission.peak) == (2, 2)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_person_who_asks_what_waits_for_a_batch_takes_it_to_the_front(shared: bool) -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
+        llm.seconds = 0.05
+        settings, clock = the_settings(llm, concurrency={"max": 1}), SystemClock()
+        transport = (
+            shared_transport(settings, InMemoryRateLimitStore(clock), clock)
+            if shared
+            else EndpointTransport(settings, clock, own_admission(settings, clock))
+        )
+        async with a_gateway(llm, transport=transport) as gateway:
+            batch = [asyncio.create_task(gateway.run(WEIGHING, a_question(f"{n}"), a_run("batch"))) for n in range(40)]
+
+            async def busy() -> bool:
+                return llm.in_flight == 1
+
+            await wait_until_async(busy)
+            with urgency(urgent=True):
+                answer = await gateway.run(WEIGHING, a_question("39"), a_run("person"))
+            assert answer.record.cached
+            assert len(llm.requests) < 20
+            await asyncio.gather(*batch)
+    assert len(llm.requests) == 40
 
 
 async def test_waiting_until_a_model_may_be_asked_is_recorded_for_the_timeline_and_answering_is_not() -> None:

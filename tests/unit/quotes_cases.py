@@ -36,6 +36,13 @@ NOT_FOUND = [
     ("typical presentations of the disease", "a-typical presentations of the disease"),
     ("we recommend GPT", "we recommend GPT-4"),
     ("a few words", "a few words"),
+    ("降低了老年患者的死亡率并且减少费用", "我们发现新的方法提高了老年患者的死亡率并且减少费用。"),
+    ("老年患者的死亡率在所有试验中下降了5", "老年患者的死亡率在所有试验中下降了5万人。"),
+    ("十五名老年患者在所有试验中都没有死亡", "共有二十五名老年患者在所有试验中都没有死亡。"),
+    ("10%的老年患者在所有试验中都没有死亡", "约5～10%的老年患者在所有试验中都没有死亡。"),
+    ("วิธีใหม่ลดอัตราการเสียชีวิตของผู้ปวยสูงอายุ", "เราพบว่าวิธีใหม่ลดอัตราการเสียชีวิตของผู้ป่วยสูงอายุ"),
+    ("नई विधि ने परीक्षणों में मृत्य दर को कम किया", "नई विधि ने परीक्षणों में मृत्यु दर को कम किया"),
+    ("améliore la survie que dans un groupe", "Il n’améliore la survie que dans un groupe."),
 ]
 
 STANDING = [
@@ -78,5 +85,15 @@ STANDING = [
         "each data set holds more than nine hundred samples of text",
     ),
     ("ViGLUE is a Vietnamese General benchmark", "**ViGLUE** is a **Vi**etnamese **G**eneral benchmark"),
+    ("降低了老年患者的死亡率并且减少费用", "我们发现新的方法降低了老年患者的死亡率并且减少费用。"),
+    (
+        "提案手法は既存の手法より高い精度を達成した",
+        "実験の結果、我々の提案手法は既存の手法より高い精度を達成したことを示す。",
+    ),
+    ("วิธีใหม่ลดอัตราการเสียชีวิตของผู้ป่วยสูงอายุ", "เราพบว่าวิธีใหม่ลดอัตราการเสียชีวิตของผู้ป่วยสูงอายุในการทดลอง"),
+    ("नई विधि ने परीक्षणों में मृत्यु दर को कम किया", "नई विधि ने परीक्षणों में मृत्यु दर को कम किया है।"),
+    ("algorithme proposé réduit la mortalité", "Nous montrons que l’algorithme proposé réduit la mortalité."),
+    ("analisi dei dati mostra che il metodo", "Dall'analisi dei dati mostra che il metodo riduce."),
+    ("l´algorithme proposé réduit la mortalité", "Nous montrons que l’algorithme proposé réduit la mortalité."),
     ("zero\u00adwidth words are\u200b removed", "zerowidth words are removed"),
 ]

@@ -139,6 +139,25 @@ async def test_a_verdict_that_rests_on_words_the_quote_does_not_have_does_not_co
     assert isinstance(pieces, ClaimSupport)
 
 
+CHINESE = "我们发现重复训练在所有数据流上将遗忘减少了一半并且降低了费用"
+
+
+@pytest.mark.parametrize(
+    ("carried", "rests"),
+    [
+        ("重复训练在所有数据流上将遗忘减少了一半", True),
+        ("重复训练 … 将遗忘减少了一半", True),
+        ("重复训练在所有数据流上将遗忘增加了一半", False),
+        ("遗忘减少", False),
+    ],
+)
+async def test_a_verdict_may_rest_on_a_part_of_a_passage_without_spaces(carried: str, rests: bool) -> None:
+    support = await _support_of(
+        _llm("supports", carried=carried), _point(f"Rehearsal helps [{marker(A)}].", _cite(A, CHINESE))
+    )
+    assert isinstance(support, ClaimSupport) == rests
+
+
 COST = "each replayed batch adds 38 percent of training time"
 ASIDE = "adapters kept the accuracy of image classifiers"
 

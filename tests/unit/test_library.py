@@ -3,8 +3,11 @@
 import datetime as dt
 from dataclasses import replace
 
+import pytest
+
 from assayer.ideas.parsing import parse_idea
 from assayer.literature.library import Library
+from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.models import Hit, Paper, PaperId, Window
 from index.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
@@ -89,6 +92,31 @@ async def test_the_ideas_own_paper_is_recognised_by_title_or_by_copied_abstract(
     (hits,) = await library.search(["quotes of reviews"], 10)
     assert [hit.paper.id for hit in hits] == ["other"]
     assert set(library.own_papers) == {"same-title", "same-abstract"}
+
+
+CHINESE = (
+    "我们提出了一种新的方法来检查自动生成的评审意见中的引文，并且在三个公开的数据集上证明该方法可以发现大部分错误的引文，"
+    "同时只需要很少的计算成本。我们还公开了全部的代码和数据。"
+)
+
+
+@pytest.mark.parametrize(
+    ("abstract", "own"),
+    [
+        (CHINESE, True),
+        (CHINESE[:60], True),
+        (f"摘要：{CHINESE}关键词：引文；评审", True),
+        ("我们提出了一种新的方法来预测蛋白质的结构，并且在三个公开的数据集上证明该方法可以达到很高的准确率。", False),
+    ],
+)
+def test_a_copied_abstract_in_a_script_without_spaces_is_recognised(abstract: str, own: bool) -> None:
+    idea = f"研究计划：本项目首先回顾相关工作。{CHINESE}随后我们将开展用户研究。"
+    assert is_own_paper("另一个题目", shingles(idea), _paper("a", None, title="别的题目", abstract=abstract)) == own
+
+
+@pytest.mark.parametrize(("title", "own"), [("检查自动生成的评审意见中的引文", True), ("机器学习", False)])
+def test_a_short_title_without_spaces_is_nobodys(title: str, own: bool) -> None:
+    assert is_own_paper(title, set(), _paper("a", None, title=title)) == own
 
 
 async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> None:

@@ -5,7 +5,7 @@ from typing import TypeVar
 import pytest
 from pydantic import BaseModel
 
-from assayer.errors import MalformedAnswer
+from assayer.errors import BudgetExhausted, LlmError, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import Absent
 from assayer.models.ranking import GroupAnalysis
@@ -86,6 +86,17 @@ async def test_an_analysis_that_fails_leaves_the_order_and_says_why() -> None:
     assert found.ranking.analysis == Absent(reason="The answer did not fit.")
     assert len(found.ranking.ideas) == 4
     assert "The answer did not fit." in as_ranking_html(found.ranking, found.comparisons)
+
+
+async def test_an_analysis_beyond_the_budget_leaves_the_order_and_says_why() -> None:
+    found = await ranked(Analyst(fails=BudgetExhausted("The budget is spent.")))
+    assert found.ranking.analysis == Absent(reason="The budget is spent.")
+
+
+@pytest.mark.parametrize("error", [LlmUnavailable("It is down."), LlmRejected("The key is wrong.")])
+async def test_an_endpoint_that_is_gone_is_raised_so_that_the_ranking_is_taken_up_again(error: LlmError) -> None:
+    with pytest.raises(type(error)):
+        await ranked(Analyst(fails=error))
 
 
 @pytest.mark.parametrize(

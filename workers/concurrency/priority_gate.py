@@ -5,13 +5,13 @@ servers with room for another document.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Generic, Protocol, TypeVar
 
 from workers.concurrency.fair_queue import FairQueue
 
-__all__ = ["FixedSlots", "PriorityGate", "SlotSource"]
+__all__ = ["FixedSlots", "PriorityGate", "RisingPriority", "SlotSource"]
 
 Slot = TypeVar("Slot")
 
@@ -27,6 +27,17 @@ class SlotSource(Protocol[Slot]):
 
     def next_change(self) -> float | None:
         """Seconds until a slot may come free by itself; None when that takes a release."""
+        ...
+
+
+class RisingPriority(Protocol):
+    """A priority that may become a better one while whoever has it waits."""
+
+    @property
+    def number(self) -> int: ...
+
+    def watched(self, told: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `told` when the number has changed within."""
         ...
 
 
@@ -53,7 +64,8 @@ class FixedSlots:
 class _Waiter(Generic[Slot]):
     """Compared by identity."""
 
-    def __init__(self, owner: str, avoid: Collection[Slot]) -> None:
+    def __init__(self, priority: int, owner: str, avoid: Collection[Slot]) -> None:
+        self.priority = priority
         self.owner = owner
         self.avoid = avoid
         self.admitted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
@@ -79,23 +91,26 @@ class PriorityGate(Generic[Slot]):
         return len(queue) if queue is not None else 0
 
     @asynccontextmanager
-    async def slot(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> AsyncIterator[Slot]:
+    async def slot(
+        self, priority: int | RisingPriority = 0, owner: str = "", avoid: Collection[Slot] = ()
+    ) -> AsyncIterator[Slot]:
         slot = await self.acquire(priority, owner, avoid)
         try:
             yield slot
         finally:
             self.release(slot)
 
-    async def acquire(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> Slot:
-        """Waits for a slot; those of the lowest `priority` are next."""
-        waiter = _Waiter(owner, avoid)
-        queue = self._queues.setdefault(priority, FairQueue())
-        queue.push(waiter)
+    async def acquire(self, priority: int | RisingPriority = 0, owner: str = "", avoid: Collection[Slot] = ()) -> Slot:
+        """Waits for a slot; those of the lowest `priority` are next, of one that has risen meanwhile too."""
+        waiter = _Waiter(priority if isinstance(priority, int) else priority.number, owner, avoid)
+        self._push(waiter)
         self.admit()
+        rising = nullcontext() if isinstance(priority, int) else priority.watched(lambda: self._move(waiter, priority))
         try:
-            return await waiter.admitted
+            with rising:
+                return await waiter.admitted
         except asyncio.CancelledError:
-            self._leave(waiter, priority)
+            self._leave(waiter)
             raise
 
     def release(self, slot: Slot) -> None:
@@ -111,7 +126,7 @@ class PriorityGate(Generic[Slot]):
             try:
                 slot = self._slots.acquire(waiter.avoid)
             except Exception as error:  # noqa: BLE001 - it is told to whoever asked for the slot
-                self._drop(waiter, priority)
+                self._drop(waiter)
                 waiter.admitted.set_exception(error)
                 continue
             if slot is None:
@@ -132,20 +147,31 @@ class PriorityGate(Generic[Slot]):
             self._timer.cancel()
             self._timer = None
 
-    def _leave(self, waiter: _Waiter[Slot], priority: int) -> None:
+    def _push(self, waiter: _Waiter[Slot]) -> None:
+        self._queues.setdefault(waiter.priority, FairQueue()).push(waiter)
+
+    def _move(self, waiter: _Waiter[Slot], priority: RisingPriority) -> None:
+        """To the end of the queue of its new priority, unless it has its slot by now."""
+        if not waiter.admitted.done():
+            self._drop(waiter)
+            waiter.priority = priority.number
+            self._push(waiter)
+            self.admit()
+
+    def _leave(self, waiter: _Waiter[Slot]) -> None:
         """Whoever was cancelled takes nobody's slot along, not even one that it was given just then."""
-        self._drop(waiter, priority)
+        self._drop(waiter)
         admitted = waiter.admitted
         if admitted.done() and not admitted.cancelled() and admitted.exception() is None:
             self._slots.release(admitted.result())
         self.admit()
 
-    def _drop(self, waiter: _Waiter[Slot], priority: int) -> None:
-        queue = self._queues.get(priority)
+    def _drop(self, waiter: _Waiter[Slot]) -> None:
+        queue = self._queues.get(waiter.priority)
         if queue is not None:
             queue.discard(waiter)
             if not queue:
-                del self._queues[priority]
+                del self._queues[waiter.priority]
 
     def _set_timer(self) -> None:
         seconds = self._slots.next_change() if self._queues and not self._closed else None

@@ -5,16 +5,31 @@ that do.
 """
 
 from collections.abc import Callable, Collection, Hashable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Protocol
 
+from assayer.run.context_variables import Urgency
 from workers.concurrency.priority_gate import PriorityGate
 from workers.llm.limiter import AdaptiveLimit
 
-__all__ = ["OTHERS", "URGENT", "AdmittedCall", "CallAdmission", "OwnAdmission"]
+__all__ = ["OTHERS", "URGENT", "AdmittedCall", "CallAdmission", "CallPriority", "OwnAdmission"]
 
 URGENT, OTHERS = 0, 1
 """Priorities at the gate."""
+
+
+class CallPriority:
+    """Implements `workers.concurrency.priority_gate.RisingPriority`."""
+
+    def __init__(self, urgency: Urgency) -> None:
+        self._urgency = urgency
+
+    @property
+    def number(self) -> int:
+        return URGENT if self._urgency.urgent else OTHERS
+
+    def watched(self, told: Callable[[], None]) -> AbstractContextManager[None]:
+        return self._urgency.watched(told)
 
 
 class AdmittedCall(Protocol):
@@ -39,8 +54,8 @@ class CallAdmission(Protocol):
         """Calls that this process may have in flight now."""
         ...
 
-    def admitted(self, urgent: bool) -> AbstractAsyncContextManager[AdmittedCall]:
-        """Waits for a place, and leaves it."""
+    def admitted(self, urgency: Urgency) -> AbstractAsyncContextManager[AdmittedCall]:
+        """Waits for a place, and leaves it. What becomes urgent while it waits passes what is not."""
         ...
 
     async def aclose(self) -> None: ...
@@ -62,8 +77,8 @@ class OwnAdmission:
         """Most calls ever in flight at once."""
         return self.slots.peak
 
-    def admitted(self, urgent: bool) -> "AbstractAsyncContextManager[_Call]":
-        return self._gate.slot(URGENT if urgent else OTHERS)
+    def admitted(self, urgency: Urgency) -> "AbstractAsyncContextManager[_Call]":
+        return self._gate.slot(CallPriority(urgency))
 
     async def aclose(self) -> None:
         self._gate.close()

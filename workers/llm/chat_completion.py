@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 
+from assayer.run.context_variables import Urgency
 from workers.llm.errors import ErrorBody, PermanentLlmFailure, ReadTokens, SendStats
 from workers.llm.settings import StructuredSetting
 from workers.llm.token_estimate import estimated_tokens
@@ -196,8 +197,8 @@ class Requester(NamedTuple):
 
     run: str
     """Evaluation id: an answer is billed to the run for which it was asked."""
-    urgent: bool = False
-    """Somebody waits for it: it passes requests for which nobody does."""
+    urgency: Urgency | None = None
+    """Where somebody waits for it, or comes to: it passes requests for which nobody does. None: nobody does."""
 
 
 class ChatRequest(NamedTuple):

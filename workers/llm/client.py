@@ -11,6 +11,7 @@ from typing import Any
 
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.ports import Clock
+from assayer.run.context_variables import Urgency
 from workers.llm.admission import CallAdmission, OwnAdmission
 from workers.llm.chat_completion import (
     ChatRequest,
@@ -137,7 +138,7 @@ class EndpointTransport:
                 LIMIT.set(self._admission.most)
 
     async def _admitted(self, request: ChatRequest, requester: Requester, sends: _SendTimer) -> ChatResult:
-        async with self._admission.admitted(requester.urgent) as call:
+        async with self._admission.admitted(requester.urgency or Urgency()) as call:
             try:
                 with IN_FLIGHT.track_inprogress():
                     completion = await self._dialects.send(request.model, request.body, sends.on_send)

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ValidationError
 from tenacity import (
@@ -29,7 +30,7 @@ from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavaila
 from assayer.llm import Answer, Task
 from assayer.models import CachedAnswer, Fault, Message
 from assayer.ports import Clock
-from assayer.run.context_variables import is_urgent
+from assayer.run.context_variables import Urgency, current_urgency, is_urgent, urgency
 from assayer.run.run import Run
 from workers.concurrency.single_flight import SingleFlight, Waiter
 from workers.llm.answer_store import AnswerStore, CallLedger, CallUsage
@@ -96,7 +97,7 @@ class RetryingSender:
         asked = run.clock.now()
         reservation = await run.budget.reserve(most, estimate)
         try:
-            result = await self._complete(request, Requester(run.id, is_urgent()), usage, run.waits_until)
+            result = await self._complete(request, Requester(run.id, current_urgency()), usage, run.waits_until)
             run.activities.add("permits", asked, run.clock.now() - dt.timedelta(seconds=result.stats.seconds))
             if result.stats.sends:
                 billed, written = self._tokens(request, result.completion)
@@ -195,6 +196,7 @@ class LlmGateway:
         self._sender = RetryingSender(settings, self._transport, clock, batches)
         self._batches = batches
         self._in_flight: SingleFlight[str, Waiter[_Answered | LlmError]] = SingleFlight()
+        self._haste: WeakValueDictionary[str, Urgency] = WeakValueDictionary()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -242,7 +244,16 @@ class LlmGateway:
         key = task.key(model, self._parameters(task, run), messages)
         # Who may not wait does not join who may.
         flight = f"waiting {key}" if self._waits(run) else key
-        outcome, shared = await self._in_flight.run(flight, lambda: self._answer(task, data, run, model, messages, key))
+        # Who joins in a hurry takes along what waits already. Kept for as long as one of them asks.
+        haste = self._haste.setdefault(flight, Urgency())
+        if is_urgent():
+            haste.rise()
+
+        async def answer() -> "_Answered | LlmError":
+            with urgency(haste):
+                return await self._answer(task, data, run, model, messages, key)
+
+        outcome, shared = await self._in_flight.run(flight, answer)
         if shared:
             return await self._follow(task, model, run, key, outcome)
         if isinstance(outcome, LlmError):

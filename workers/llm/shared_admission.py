@@ -8,13 +8,15 @@ import asyncio
 import hashlib
 import logging
 import uuid
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from assayer.errors import PartUnavailable, StorageError
 from assayer.ports import Clock
+from assayer.run.context_variables import Urgency
 from workers.concurrency.priority_gate import PriorityGate
-from workers.llm.admission import OTHERS, URGENT
+from workers.llm.admission import URGENT, CallPriority
 from workers.llm.permit_book import PermitBook, PermitRules
 from workers.llm.permitted_slots import PermittedCall, PermittedSlots
 from workers.llm.settings import LlmSettings
@@ -68,12 +70,18 @@ class SharedAdmission:
     def most(self) -> int:
         return self._slots.permits
 
-    def admitted(self, urgent: bool) -> "AbstractAsyncContextManager[PermittedCall]":
+    @asynccontextmanager
+    async def admitted(self, urgency: Urgency) -> AsyncIterator[PermittedCall]:
         if self._task is None:
             self._task = asyncio.create_task(self._exchange_until_cancelled(), name="LLM permits")
-        if self._slots.full and (not len(self._gate) or (urgent and not self._gate.waiting(URGENT))):
+        if self._slots.full and (not len(self._gate) or (urgency.urgent and not self._gate.waiting(URGENT))):
             self._due.set()
-        return self._gate.slot(URGENT if urgent else OTHERS)
+        with urgency.watched(self._due.set):
+            call = await self._gate.acquire(CallPriority(urgency))
+        try:
+            yield call
+        finally:
+            self._gate.release(call)
 
     async def aclose(self) -> None:
         """Gives the permits back, where the others can be told."""
