@@ -279,11 +279,10 @@ def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
     return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
 
 
-def results(batch: str, format: ResultsFormat) -> ApiCall[None]:
-    """What its rows came to so far."""
-    return ApiCall(
-        "GET", path("batches", batch, "results"), reads_nothing, {"format": format}, headers={"Accept": "*/*"}
-    )
+def results(batch: str, format: ResultsFormat, reference: str | None = None) -> ApiCall[None]:
+    """What its rows came to so far: all, or those that their sender calls so."""
+    query = {"format": format, "reference": reference}
+    return ApiCall("GET", path("batches", batch, "results"), reads_nothing, query, headers={"Accept": "*/*"})
 
 
 def batch_events(batch: str) -> EventStream[BatchSummary]:

@@ -76,7 +76,7 @@ async def rankings(
         request,
         who,
         call=call,
-        listed=await services.rankings.of_call(who.tenant, call.id),
+        listed=await services.rankings.listed(who.tenant, batch=call.id),
         choice=choice,
         estimate=expected,
         fault=fault,

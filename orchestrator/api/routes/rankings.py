@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 
 from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
-from assayer.models.ranking import Comparison, Ranking
+from assayer.models.ranking import Comparison, NamedComparison, Ranking
+from assayer.models.sender_references import own_reference
 from assayer.ranking.comparison import comparisons_to_jsonl, sanitised_comparison
 from assayer.ranking.known_comparisons import of_these_words, other_words
 from assayer.reports.head_to_head import MOST_IDEAS
@@ -19,7 +20,7 @@ from assayer.reports.json_and_csv import as_csv, as_ranking_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
 from assayer.reports.scores import score_of
 from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Reference, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.idempotency import IdempotencyKey
 from orchestrator.api.identifiers import PathId
@@ -78,8 +79,9 @@ class RankingBody(Body):
     """How many are to be chosen: says which are clearly in, clearly out, or need a human decision."""
     calls_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
     """Comparisons to ask, divided by the number of ideas; null: the service's setting."""
-    comparisons: tuple[Comparison, ...] = Field(default=(), max_length=_MOST_COMPARISONS)
-    """Of an earlier ranking or comparison; those between two of these ideas are not asked again."""
+    comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=_MOST_COMPARISONS)
+    """Of an earlier ranking or comparison; those between two of these ideas are not asked again. The names of their
+    ideas are not kept."""
     earlier: Name | None = None
     """An earlier ranking of one's own, whose comparisons are used in the same way."""
     blind: bool | None = None
@@ -98,6 +100,8 @@ class RankingBody(Body):
 class RankingsQuery(PageQuery):
     batch: Name | None = None
     """Only rankings that hold two of its ideas or more, whoever started them and however they were given."""
+    reference: Reference | None = None
+    """Only rankings with an idea that its sender calls so, to the letter."""
 
 
 class LeftOut(Resource):
@@ -107,6 +111,8 @@ class LeftOut(Resource):
     row: int | None
     source: str
     """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
+    reference: str
+    """That name alone: the id that its row holds, a file's name. Empty where there is none."""
     reason: str
 
 
@@ -117,6 +123,8 @@ class UnscoredIdea(Resource):
     row: int | None
     source: str
     """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
+    reference: str
+    """That name alone: the id that its row holds, a file's name. Empty where there is none."""
     reason: str
 
 
@@ -194,15 +202,17 @@ async def ask(
 async def listed(
     query: Annotated[RankingsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[RankingResource]:
-    """One's own rankings, the newest first: all, or those of a batch."""
-    after, limit = decode_cursor(query.after), query.limit + 1
-    if query.batch is None:
-        found = await services.jobs.list(caller.tenant, kind="ranking", after=after, limit=limit)
-        return page_of(found, query.limit, ranking_resource)
-    batch = BatchId(query.batch)
-    if await services.jobs.batch(caller.tenant, batch) is None:
+    """One's own rankings, the newest first: all, those of a batch, or those with an idea of this name."""
+    batch = None if query.batch is None else BatchId(query.batch)
+    if batch is not None and await services.jobs.batch(caller.tenant, batch) is None:
         raise not_found("batch", batch)
-    found = await services.rankings.of_call(caller.tenant, batch, after=after, limit=limit)
+    found = await services.rankings.listed(
+        caller.tenant,
+        batch=batch,
+        reference=query.reference,
+        after=decode_cursor(query.after),
+        limit=query.limit + 1,
+    )
     return page_of(found, query.limit, ranking_resource)
 
 
@@ -228,10 +238,11 @@ async def report(
     "/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS, **problem_responses(404, 409, 410, 422)}
 )
 async def comparisons(id: PathId, caller: Reader, services: ServicesDependency) -> Response:
-    """All comparisons that the ranking rests on."""
+    """All comparisons that the ranking rests on, with the senders' names for their ideas."""
     job = await find_job(services, caller.tenant, id, "ranking")
     found = await _comparisons_of(services, job)
-    text = await asyncio.to_thread(comparisons_to_jsonl, found)
+    names = await services.rankings.references(job.tenant, job.id)
+    text = await asyncio.to_thread(comparisons_to_jsonl, found, names)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 
 
@@ -332,7 +343,7 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
             first[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(evaluation=job.id, row=job.row, source=job.source, reason=reason))
+        candidates.left_out.append(LeftOut(**_named(job), reason=reason))
     return candidates
 
 
@@ -340,10 +351,14 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
     candidates.ideas[report.idea.id] = idea_of_report(report)
     score = score_of(report)
     if isinstance(score, Absent):
-        unscored = UnscoredIdea(evaluation=job.id, row=job.row, source=job.source, reason=score.reason)
-        candidates.unscored.append(unscored)
+        candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))
     else:
         candidates.scores[report.idea.id] = score
+
+
+def _named(job: Job) -> dict[str, Any]:
+    reference = own_reference(job.source, job.row)
+    return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 
 
 def idea_of_report(report: Report) -> Idea:
@@ -365,7 +380,7 @@ async def _known_comparisons(
 ) -> tuple[Comparison, ...]:
     """Those between two of the ideas. Where none is, or one was judged by other words than this ranking judges by, the
     request is refused: it must be a mistake."""
-    given = list(body.comparisons)
+    given = [one.without_names() for one in body.comparisons]
     if body.earlier is not None:
         given += await _earlier_comparisons(services, tenant, body.earlier)
     ideas = candidates.ideas
