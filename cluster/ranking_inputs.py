@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
-from assayer.models.ranking import Comparison
+from assayer.models.ranking import Comparison, NamedComparison
 from assayer.ranking.comparison import sanitised_comparison
 from assayer.ranking.known_comparisons import Judging, KnownComparisons, of_these_words, other_words
 from assayer.ranking.report_evidence import evidence_of
@@ -136,7 +136,7 @@ def comparisons_between(
 
 def _comparison(line: str, place: str) -> Comparison:
     try:
-        one = Comparison.model_validate_json(line)
+        one = NamedComparison.model_validate_json(line).without_names()
     except ValidationError:
         raise InputError(
             f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."

@@ -1,6 +1,7 @@
 """The order of many ideas, with how sure it is."""
 
-from typing import Literal, NewType
+from collections.abc import Mapping
+from typing import Any, Literal, NewType
 
 from pydantic import Field
 
@@ -9,6 +10,7 @@ from assayer.models.blinding import Blinding
 from assayer.models.coverage import Dropped, FaultCount
 from assayer.models.idea import IdeaId, TextFlag
 from assayer.models.report import PromptVersion, RunUsage
+from assayer.models.sender_references import reference_in
 
 RankingId = NewType("RankingId", str)
 
@@ -55,11 +57,32 @@ class Comparison(Frozen):
     """None in comparisons that do not say."""
 
 
+class NamedComparison(Comparison):
+    """For people and programs who know ideas by their own names: written, and not kept. A later ranking that is handed
+    it takes the comparison alone."""
+
+    first_reference: str = Field(default="", max_length=1_000)
+    """The sender's own name for the idea, as `reference` of a ranked idea; empty where there is none."""
+    second_reference: str = Field(default="", max_length=1_000)
+
+    @classmethod
+    def of(cls, one: Comparison, references: Mapping[IdeaId, str]) -> "NamedComparison":
+        first, second = references.get(one.first, ""), references.get(one.second, "")
+        return cls(**dict(one), first_reference=first, second_reference=second)
+
+    def without_names(self) -> Comparison:
+        return Comparison(**{name: getattr(self, name) for name in Comparison.model_fields})
+
+
 class Interval(Frozen):
     """Holds the true value with the ranking's stated confidence, if the model of the judge holds."""
 
     low: float
     high: float
+
+
+def _reference(said: dict[str, Any]) -> str:
+    return reference_in(said.get("source", ""))
 
 
 class RankedIdea(Frozen):
@@ -86,6 +109,9 @@ class RankedIdea(Frozen):
     """What is suspicious in its text."""
     blinding: Blinding | None = None
     """What the judge did not see of it; None where it was shown as it came in."""
+    reference: str = Field(default_factory=_reference)
+    """The sender's own name alone, to join results by: the id that a row holds, a file's name. Empty where there is
+    none."""
     unjudged: Absent | None = None
     """Why no comparison of it was answered, though some were asked: its place is then no more than where it began."""
 

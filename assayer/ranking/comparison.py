@@ -14,7 +14,7 @@ from pydantic import Field, create_model
 from assayer.citing.answer_texts import TextRole
 from assayer.llm import Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
-from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, JudgedBy
+from assayer.models.ranking import Comparison, Dimension, DimensionVerdict, JudgedBy, NamedComparison
 from assayer.prompts import Prompts
 from assayer.ranking.judged_texts import blinding_rules, shown_text
 from assayer.ranking.known_comparisons import Judging
@@ -167,8 +167,9 @@ def _digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def comparisons_to_jsonl(comparisons: Iterable[Comparison]) -> str:
-    return "".join(f"{one.model_dump_json()}\n" for one in comparisons)
+def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
+    """With what the senders of their ideas call them."""
+    return "".join(f"{NamedComparison.of(one, references).model_dump_json()}\n" for one in comparisons)
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:

@@ -81,7 +81,7 @@ def as_csv(ranking: Ranking) -> str:
             *("strength", "strength_low", "strength_high", "comparisons"),
             *(f"strength: {name}" for name in dimensions),
             *(f"baseline: {name}" for name in baselines),
-            *("source", "id"),
+            *("source", "reference", "id"),
         ]
     )
     for idea in ranking.ideas:
@@ -103,7 +103,7 @@ def as_csv(ranking: Ranking) -> str:
                 idea.comparisons,
                 *(f"{idea.by_dimension[name]:.4f}" for name in dimensions),
                 *(f"{idea.by_baseline[name]:.4f}" for name in baselines),
-                *(cell(idea.source), idea.id),
+                *(cell(idea.source), cell(idea.reference), idea.id),
             ]
         )
     return text.getvalue()

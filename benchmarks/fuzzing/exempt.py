@@ -121,7 +121,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.store.notifications": _ONE_ID,
     "orchestrator.store.report_figures": "puts a text into a row",
     "orchestrator.webhooks.delivery.delivery_outcome": "takes a status, or a sentence that says why there is none",
-    "orchestrator.jobs.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
+    "assayer.models.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
     "and test_sender_references.py try any",
     "orchestrator.webhooks.secrets": "signs a body of ours",
     "workers.code.repository_survey": _PROCESS,

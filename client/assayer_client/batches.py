@@ -285,10 +285,10 @@ def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
     return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
 
 
-def results(batch: str, format: ResultsFormat) -> ApiCall[None]:
-    """What its rows came to so far."""
-    read = reads_file_of(_RESULTS_TYPES[format])
-    return ApiCall("GET", path("batches", batch, "results"), read, {"format": format}, headers={"Accept": "*/*"})
+def results(batch: str, format: ResultsFormat, reference: str | None = None) -> ApiCall[None]:
+    """What its rows came to so far: all, or those that their sender calls so."""
+    read, query = reads_file_of(_RESULTS_TYPES[format]), {"format": format, "reference": reference}
+    return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
 def batch_events(batch: str) -> EventStream[BatchSummary]:

@@ -54,6 +54,14 @@ class Comparison(Resource):
     """None in comparisons that do not say."""
 
 
+class NamedComparison(Comparison):
+    """One of a ranking, for people and programs who know ideas by their own names."""
+
+    first_reference: str = ""
+    """The sender's own name for the idea, as `reference` of a ranked idea; empty where there is none."""
+    second_reference: str = ""
+
+
 class Outcome(Resource):
     """Which of two ideas is better in one respect."""
 

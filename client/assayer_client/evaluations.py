@@ -149,12 +149,13 @@ def evaluations(
     state: JobState | None = None,
     batch: str | None = None,
     source: str | None = None,
+    reference: str | None = None,
     after: str | None = None,
     limit: int = 50,
 ) -> ApiCall[Page[Evaluation]]:
     """One's own, the newest first; `after` is `next` of the page before, `source` the sender's name: all of it, the id
-    of a row, or a file's name."""
-    query = {"state": state, "batch": batch, "source": source, "after": after, "limit": limit}
+    of a row, or a file's name; `reference` that name alone, to the letter."""
+    query = {"state": state, "batch": batch, "source": source, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
 
 

@@ -119,6 +119,7 @@ class Operations:
     rank = Operation(ranking_calls.rank)
     ranking = Operation(ranking_calls.ranking)
     ranking_report = Operation(ranking_calls.ranking_report)
+    ranking_comparisons = Operation(ranking_calls.ranking_comparisons)
     ranking_text = Operation(ranking_calls.ranking_text)
     cancel_ranking = Operation(ranking_calls.cancel_ranking)
     rankings = Operation(ranking_calls.rankings)

@@ -5,11 +5,11 @@ from typing import Self
 
 from pydantic import model_validator
 
-from assayer_client.comparisons import Comparison
+from assayer_client.comparisons import Comparison, NamedComparison
 from assayer_client.evaluations import IdeaBody
 from assayer_client.event_stream import EventStream
 from assayer_client.reports import Blinding, RunUsage, TextFlag
-from assayer_client.requests import ApiCall, path, reads, reads_text_of
+from assayer_client.requests import ApiCall, path, reads, reads_lines, reads_text_of
 from assayer_client.resources import (
     TERMINAL,
     Absent,
@@ -47,6 +47,9 @@ class RankedIdea(Resource):
     id: str
     title: str
     source: str
+    reference: str = ""
+    """The sender's own name alone, to join results by: the id that a row holds, a file's name. Empty where there is
+    none."""
     rank: int
     """From 1, by strength; ideas that compare alike still get different ranks, and overlapping intervals."""
     ranks: Interval
@@ -233,6 +236,8 @@ class LeftOut(Resource):
     row: int | None
     source: str = ""
     """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
+    reference: str = ""
+    """That name alone: the id that its row holds, a file's name. Empty where there is none."""
     reason: str
 
 
@@ -243,6 +248,8 @@ class UnscoredIdea(Resource):
     row: int | None
     source: str = ""
     """What its sender calls it: a file's name, `call.csv:7 (A-2026-0007)`."""
+    reference: str = ""
+    """That name alone: the id that its row holds, a file's name. Empty where there is none."""
     reason: str
 
 
@@ -299,15 +306,23 @@ def ranking(job: str) -> ApiCall[RankingResource]:
     return ApiCall("GET", path("rankings", job), reads(RankingResource))
 
 
-def rankings(*, batch: str | None = None, after: str | None = None, limit: int = 50) -> ApiCall[Page[RankingResource]]:
-    """One's own, the newest first; of one `batch` those that hold two of its ideas or more, whoever started them."""
-    query = {"batch": batch, "after": after, "limit": limit}
+def rankings(
+    *, batch: str | None = None, reference: str | None = None, after: str | None = None, limit: int = 50
+) -> ApiCall[Page[RankingResource]]:
+    """One's own, the newest first; of one `batch` those that hold two of its ideas or more, whoever started them; of
+    one `reference` those with an idea that its sender calls so."""
+    query = {"batch": batch, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query=query)
 
 
 def ranking_report(job: str) -> ApiCall[Ranking]:
     """Raises ApiProblem (409) saying why when there is none."""
     return ApiCall("GET", path("rankings", job, "report"), reads(Ranking))
+
+
+def ranking_comparisons(job: str) -> ApiCall[tuple[NamedComparison, ...]]:
+    """All that it rests on, with the senders' names for their ideas; to be handed to a later ranking."""
+    return ApiCall("GET", path("rankings", job, "comparisons"), reads_lines(NamedComparison))
 
 
 def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:

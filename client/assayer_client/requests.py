@@ -20,6 +20,7 @@ __all__ = [
     "path",
     "reads",
     "reads_file_of",
+    "reads_lines",
     "reads_nothing",
     "reads_text",
     "reads_text_of",
@@ -119,6 +120,14 @@ def reads(kind: Any) -> Callable[[Response], Any]:
             raise _unreadable(answered, f"{error.error_count()} of its values are not as expected") from error
 
     return read
+
+
+def reads_lines(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
+    """JSON lines, each of a type."""
+    read = reads(kind)
+    return lambda answered: tuple(
+        read(answered._replace(content=line)) for line in answered.content.split(b"\n") if line.strip()
+    )
 
 
 def reads_text(answered: Response) -> str:

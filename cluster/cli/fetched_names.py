@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from assayer.models.sender_references import reference_of_row
 from cluster.cli.output import safe_name
-from orchestrator.jobs.sender_references import reference_of_row
 
 __all__ = ["NamedProposal", "report_names"]
 

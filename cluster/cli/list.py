@@ -14,7 +14,6 @@ from cluster.cli.terminal import console, remark, show_table
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
-    from assayer_client import Client
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
     from assayer_client.resources import JobState
@@ -37,6 +36,10 @@ def list(
     source: Annotated[
         str | None, typer.Option(help="Only evaluations that you call so: a file, or the id that a row holds.")
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(help="Only evaluations with this reference of yours, to the letter: a row's id, a file, a name."),
+    ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
     profile: WithProfile = PROFILES[0],
@@ -45,14 +48,17 @@ def list(
     wanted = _state(state)
     if batch is not None:
         kind_of(batch, "batch")
-    if tag is not None and (batch, wanted, source) != (None, None, None):
+    if tag is not None and (batch, wanted, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
     with service(profile) as client:
-        if batch is None and wanted is None and source is None:
+        if (batch, wanted, source, reference) == (None, None, None, None):
             _show_batches(islice(client.each(client.batches, tag=tag), limit), tag)
         if tag is not None:
             return
-        _show_evaluations(client, wanted, batch, source, limit)
+        found = client.each(
+            client.evaluations, state=wanted, batch=batch, source=source, reference=reference, limit=_PAGE
+        )
+        _show_evaluations(found, batch, limit, chosen=any((batch, wanted, source, reference)))
 
 
 def _state(given: str | None) -> "JobState | None":
@@ -84,11 +90,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
         console().print()
 
 
-def _show_evaluations(
-    client: "Client", state: "JobState | None", batch: str | None, source: str | None, limit: int
-) -> None:
-    found = client.each(client.evaluations, state=state, batch=batch, source=source, limit=_PAGE)
-    chosen = batch or state or source
+def _show_evaluations(found: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool) -> None:
     if batch is None:
         shown = [*islice((one for one in found if chosen or one.batch is None), limit)]
     else:  # as in the table that was sent

@@ -240,7 +240,9 @@ def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]
 
 def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat] | None) -> list[Path]:
     pages = write_formats(out / "ranking", made.ranked, _RENDER, formats)
-    return [*pages, *write_files({out / _COMPARISONS: comparisons_to_jsonl([*made.ranked.comparisons, *made.kept])})]
+    names = {one.id: one.reference for one in made.ranked.ranking.ideas}
+    comparisons = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept], names)
+    return [*pages, *write_files({out / _COMPARISONS: comparisons})]
 
 
 def _show(console: Console, ranking: Ranking, files: Sequence[Path]) -> None:

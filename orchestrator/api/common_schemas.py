@@ -23,6 +23,7 @@ __all__ = [
     "PageQuery",
     "ProblemDocument",
     "ProblemError",
+    "Reference",
     "Resource",
     "RowError",
     "SectionBody",
@@ -126,6 +127,10 @@ class PageQuery(Body):
     limit: int = Field(default=50, ge=1, le=500)
     after: str | None = Field(default=None, max_length=200)
     """`next` of the page before."""
+
+
+Reference = Annotated[str, Field(min_length=1, max_length=300)]
+"""The sender's own name for an idea, whole and to the letter, as resources give it as `reference`."""
 
 
 class CancelQuery(Body):

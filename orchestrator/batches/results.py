@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
 from assayer.models.base import Dollars
+from assayer.models.sender_references import own_reference
 from assayer.reports.escaping import cell, one_line
 from orchestrator.batches.rows import RejectedRow
 from orchestrator.jobs.models import JobState, Problem
-from orchestrator.jobs.sender_references import own_reference
 from orchestrator.jobs.submissions import BatchRow
 
 __all__ = [

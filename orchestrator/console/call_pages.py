@@ -113,7 +113,7 @@ async def table(
         complete=complete,
         columns=_COLUMNS | {f"part:{name}": title for name, title in parts.items()},
         views=await services.tables.views(who.tenant),
-        rankings=await services.rankings.of_call(who.tenant, call.id, state="done"),
+        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -176,7 +176,7 @@ async def plots(
         curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
-        rankings=await services.rankings.of_call(who.tenant, call.id, state="done"),
+        rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
     )
 
 

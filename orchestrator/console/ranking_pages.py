@@ -14,7 +14,7 @@ from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.problems import HttpProblem, not_found
-from orchestrator.api.routes.rankings import RankingBody, ranking_request
+from orchestrator.api.ranking_candidates import RankingBody, ranking_request
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.console.shortlist import shortlist
@@ -76,7 +76,7 @@ async def rankings(
         request,
         who,
         call=call,
-        listed=await services.rankings.of_call(who.tenant, call.id),
+        listed=await services.rankings.listed(who.tenant, batch=call.id),
         choice=choice,
         estimate=expected,
         fault=fault,

@@ -25,6 +25,7 @@ __all__ = [
     "called",
     "finish_statement",
     "job_of_row",
+    "referred_to",
     "request_of_row",
 ]
 
@@ -96,6 +97,15 @@ def called(column: str, name: str) -> str:
     as the name of a file in a folder or archive."""
     return f"""({column} = {name}::text OR right({column}, length({name}::text) + 3) = ' (' || {name}::text || ')'
         OR right({column}, length({name}::text) + 1) = '/' || {name}::text)"""
+
+
+def referred_to(column: str, name: str, in_batch: str) -> str:
+    """SQL: whether the sender's own reference in a source is `name`, a parameter, to the letter (`own_reference`);
+    `in_batch`: whether the source may be a place in a table."""
+    row = r"'^(.*:\d+|row \d+)$'"
+    after = f"length({name}::text) + 3"
+    return f"""({column} = {name}::text AND NOT ({in_batch} AND {column} ~ {row}) OR {in_batch}
+        AND right({column}, {after}) = ' (' || {name}::text || ')' AND left({column}, -({after})) ~ {row})"""
 
 
 def job_of_row(row: asyncpg.Record) -> Job:

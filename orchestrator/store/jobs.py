@@ -19,7 +19,15 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 from orchestrator.store.job_retry import Retriable, Retried, count_retriable, retry_jobs
-from orchestrator.store.job_sql import JOB_COLUMNS, PAID_SO_FAR, called, finish_statement, job_of_row, request_of_row
+from orchestrator.store.job_sql import (
+    JOB_COLUMNS,
+    PAID_SO_FAR,
+    called,
+    finish_statement,
+    job_of_row,
+    referred_to,
+    request_of_row,
+)
 from orchestrator.store.job_submission import submit_jobs
 from orchestrator.store.json_columns import from_json_column, from_json_column_as, storable_text
 from orchestrator.store.notifications import cancelled_notifications, notify
@@ -41,6 +49,7 @@ _LIST = f"""
     WHERE tenant = $1 AND ($2::text IS NULL OR batch = $2) AND ($3::text IS NULL OR kind = $3)
       AND ($4::text IS NULL OR state = $4) AND ($5::timestamptz IS NULL OR (created_at, id) < ($5, $6::text))
       AND ($8::text IS NULL OR {called("source_name", "$8")})
+      AND ($9::text IS NULL OR {referred_to("source_name", "$9", '"row" IS NOT NULL')})
     ORDER BY created_at DESC, id DESC LIMIT $7
 """  # noqa: S608 - put together from constants
 
@@ -54,7 +63,9 @@ _REPORTS = f"""
     SELECT page.*, CASE WHEN state = 'done' THEN report END AS report
     FROM (
         SELECT {JOB_COLUMNS}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS source FROM jobs
-        WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3) ORDER BY "row" LIMIT $4
+        WHERE tenant = $1 AND batch = $2 AND ($3::integer IS NULL OR "row" > $3)
+          AND ($5::text IS NULL OR {referred_to("source_name", "$5", "true")})
+        ORDER BY "row" LIMIT $4
     ) AS page
     LEFT JOIN LATERAL (SELECT report FROM evaluations WHERE evaluations.id = page.run_id) AS run ON true
     ORDER BY "row"
@@ -187,12 +198,13 @@ class PgJobs:
         kind: JobKind | None = None,
         state: JobState | None = None,
         source: str | None = None,
+        reference: str | None = None,
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """The newest first; of one `source`, as its sender calls it."""
-        name = None if source is None else storable_text(source)
-        rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit, name)
+        """The newest first; of one `source`, as its sender calls it, or of its own `reference` alone."""
+        names = [None if name is None else storable_text(name) for name in (source, reference)]
+        rows = await self._database.fetch(_LIST, tenant, batch, kind, state, *(after or (None, None)), limit, *names)
         return [job_of_row(row) for row in rows]
 
     async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
@@ -269,10 +281,13 @@ class PgJobs:
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
         return [_batch(row) for row in rows]
 
-    async def batch_rows(self, tenant: TenantId, batch: BatchId) -> AsyncIterator[BatchRow]:
-        """Every job of a batch in the order of its rows, a page at a time."""
+    async def batch_rows(
+        self, tenant: TenantId, batch: BatchId, reference: str | None = None
+    ) -> AsyncIterator[BatchRow]:
+        """Every job of a batch, or those of one reference, in the order of its rows, a page at a time."""
         last: int | None = None
-        while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE):
+        name = None if reference is None else storable_text(reference)
+        while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE, name):
             # In a thread: reports are large, and the event loop serves other requests meanwhile.
             for one in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
                 yield one

@@ -9,14 +9,15 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.models import Absent, Frozen
+from assayer.models import Absent, Frozen, IdeaId
 from assayer.models.base import Dollars
 from assayer.models.ranking import Band, Comparison, Judge, Ranking
+from assayer.models.sender_references import reference_in
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.store.database import Database
-from orchestrator.store.job_sql import JOB_COLUMNS, job_of_row
-from orchestrator.store.json_columns import from_json_column
+from orchestrator.store.job_sql import JOB_COLUMNS, job_of_row, referred_to
+from orchestrator.store.json_columns import from_json_column, storable_text
 from orchestrator.store.rows import from_row
 
 __all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "UnrankedProposal"]
@@ -24,10 +25,16 @@ __all__ = ["CallStandings", "PgRankings", "RankOfProposal", "RankingSummary", "U
 _RANKED_BEFORE = 3
 _MOST_UNRANKED = 500
 
-_OF_CALL = f"""
+# Where there is a result, references are sought in it: unlike the request it does not hold the ideas' texts.
+_LIST = f"""
     SELECT {JOB_COLUMNS} FROM jobs
     WHERE tenant = $1 AND kind = 'ranking' AND ($3::text IS NULL OR state = $3)
-      AND id IN (SELECT job FROM ranking_calls WHERE batch = $2)
+      AND ($2::text IS NULL OR id IN (SELECT job FROM ranking_calls WHERE batch = $2))
+      AND ($7::text IS NULL OR EXISTS (
+          SELECT FROM jsonb_array_elements(
+              coalesce((SELECT ideas FROM rankings WHERE rankings.job = jobs.id), request -> 'ideas')
+          ) AS one WHERE {referred_to("(one ->> 'source')", "$7", "true")}
+      ))
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
 """  # noqa: S608 - put together from constants
@@ -67,6 +74,11 @@ _OF_PROPOSAL = """
 """
 _WHOLE = """
     SELECT head || jsonb_build_object('ideas', ideas) AS whole FROM jobs JOIN rankings ON rankings.job = jobs.id
+    WHERE tenant = $1 AND jobs.id = $2
+"""
+_SOURCES = """
+    SELECT one ->> 'id' AS idea, one ->> 'source' AS source
+    FROM jobs JOIN rankings ON rankings.job = jobs.id CROSS JOIN jsonb_array_elements(ideas) AS one
     WHERE tenant = $1 AND jobs.id = $2
 """
 _ANSWERS = """
@@ -132,17 +144,20 @@ class PgRankings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of_call(
+    async def listed(
         self,
         tenant: TenantId,
-        batch: BatchId,
         *,
+        batch: BatchId | None = None,
+        reference: str | None = None,
         state: JobState | None = None,
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Those of two of its proposals or more, whoever started them; the newest first."""
-        rows = await self._database.fetch(_OF_CALL, tenant, batch, state, *(after or (None, None)), limit)
+        """The newest first: all, those of two proposals of a call or more, whoever started them, or those with an idea
+        that its sender calls so."""
+        name = None if reference is None else storable_text(reference)
+        rows = await self._database.fetch(_LIST, tenant, batch, state, *(after or (None, None)), limit, name)
         return [job_of_row(row) for row in rows]
 
     async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
@@ -177,6 +192,11 @@ class PgRankings:
         """Where it stands in the latest rankings of its call."""
         rows = await self._database.fetch(_OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
         return [from_row(RankOfProposal, row) for row in rows]
+
+    async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
+        """What senders call its ideas; empty where it is not done."""
+        rows = await self._database.fetch(_SOURCES, tenant, ranking)
+        return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
     async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
         """All that it says, without the comparisons that it rests on. None: it is not done."""

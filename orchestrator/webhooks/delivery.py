@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from prometheus_client import Counter as Metric
 
 from assayer.errors import AssayerError, StorageError
+from assayer.models.sender_references import own_reference
 from assayer.ports import Clock
-from orchestrator.jobs.sender_references import own_reference
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, Outbox, RetryLater, outcome_of_failure
 from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId

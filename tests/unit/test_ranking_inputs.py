@@ -29,7 +29,11 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
 def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -> None:
     path = tmp_path / "comparisons.jsonl"
     path.write_text(
-        comparisons_to_jsonl([_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")]) + "\n", "utf-8"
+        comparisons_to_jsonl(
+            [_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")], {_IDEAS[0].id: "plan.md"}
+        )
+        + "\n",
+        "utf-8",
     )
     assert read_comparisons(path) == [_comparison(), _comparison(1, 2, "better no")]
 
@@ -37,7 +41,7 @@ def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -
 @pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])
 def test_a_line_that_is_no_comparison_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "known.jsonl"
-    path.write_text(comparisons_to_jsonl([_comparison()]) + line, "utf-8")
+    path.write_text(comparisons_to_jsonl([_comparison()], {}) + line, "utf-8")
     with pytest.raises(InputError, match=r"known\.jsonl:2 is not a comparison"):
         read_comparisons(path)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.jobs.sender_references import own_reference
+from assayer.models.sender_references import own_reference
 
 
 @pytest.mark.parametrize(

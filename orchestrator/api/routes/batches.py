@@ -14,9 +14,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.base import Dollars
+from assayer.models.sender_references import own_reference
 from orchestrator.api.acting import acting, actor_of
 from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, Page, PageQuery, Resource, RowError
+from orchestrator.api.common_schemas import Body, Page, PageQuery, Reference, Resource, RowError
 from orchestrator.api.content_negotiation import json_only, negotiated_media_type
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
@@ -27,6 +28,7 @@ from orchestrator.api.routes.evaluations import Evaluation, evaluation_resources
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.batches.results import (
     FlatResult,
+    ResultRow,
     as_csv,
     as_json_line,
     as_parquet,
@@ -72,11 +74,15 @@ class BatchPatch(Body):
 
 class BatchEvaluationsQuery(PageQuery):
     state: JobState | None = None
+    reference: Reference | None = None
+    """The sender's own name alone, to the letter."""
 
 
 class ResultsQuery(Body):
     format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
     """Takes precedence over `Accept`."""
+    reference: Reference | None = None
+    """Only rows that their sender calls so, refused ones included."""
 
 
 class BatchLinks(Resource):
@@ -246,7 +252,12 @@ async def evaluations(
     """Its evaluations, the last row first."""
     batch = await services.find_batch(caller.tenant, id)
     jobs = await services.jobs.list(
-        caller.tenant, batch=batch.id, state=query.state, after=decode_cursor(query.after), limit=query.limit + 1
+        caller.tenant,
+        batch=batch.id,
+        state=query.state,
+        reference=query.reference,
+        after=decode_cursor(query.after),
+        limit=query.limit + 1,
     )
     return page_of(jobs, query.limit, await evaluation_resources(services, jobs))
 
@@ -319,17 +330,24 @@ async def results(
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'attachment; filename="{batch.id}.{format_name}"',
     }
+    found = _result_rows(services, caller.tenant, batch, query.reference)
     if format_name == "jsonl":
-        return StreamingResponse(_json_lines(services, caller.tenant, batch), 200, headers, media)
-    stored_rows = services.jobs.batch_rows(caller.tenant, batch.id)
-    rows = [flat_result(row) async for row in rows_in_order(stored_rows, batch.rejected)]
+        return StreamingResponse(_json_lines(found), 200, headers, media)
+    rows = [flat_result(row) async for row in found]
     tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
     render = partial(tables.get(format_name, as_parquet), rows)
     return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
-async def _json_lines(services: Services, tenant: TenantId, batch: BatchStatus) -> AsyncIterator[bytes]:
-    async for row in rows_in_order(services.jobs.batch_rows(tenant, batch.id), batch.rejected):
+def _result_rows(
+    services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
+) -> AsyncIterator[ResultRow]:
+    named = [one for one in batch.rejected if reference in (None, own_reference(one.source, one.row))]
+    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), named)
+
+
+async def _json_lines(rows: AsyncIterator[ResultRow]) -> AsyncIterator[bytes]:
+    async for row in rows:
         yield as_json_line(row)
 
 

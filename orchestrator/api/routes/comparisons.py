@@ -21,7 +21,7 @@ from orchestrator.api.job_routes import (
     submission_route,
 )
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.routes.rankings import idea_of_report
+from orchestrator.api.ranking_candidates import idea_of_report
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.jobs.models import Job, JobId, JobState, LivePriority, TenantId
 from orchestrator.jobs.requests import ComparisonRequest, Limits

@@ -11,13 +11,14 @@ from pydantic import Field
 
 from assayer.methods.innoeval.options import BoardModel, BoardSize
 from assayer.models import Report
+from assayer.models.sender_references import own_reference
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
 from orchestrator.api.acting import ReportReader
 from orchestrator.api.authentication import Reader, Submitter
-from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Resource
+from orchestrator.api.common_schemas import Body, IdeaBody, JobResource, Page, PageQuery, Reference, Resource
 from orchestrator.api.content_negotiation import negotiated_media_type
 from orchestrator.api.evaluation_scores import EvaluationScores, evaluation_scores
 from orchestrator.api.idempotency import IdempotencyKey
@@ -47,7 +48,6 @@ from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Priority, TenantId
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest, Limits
-from orchestrator.jobs.sender_references import own_reference
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
 
@@ -132,6 +132,8 @@ class EvaluationQuery(PageQuery):
     batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
     source: str | None = Field(default=None, min_length=1, max_length=300)
     """The sender's name for the idea: all of it, the id that its row holds, or a file's name without its folders."""
+    reference: Reference | None = None
+    """The sender's own name alone, to the letter: `reference` of the evaluations that are found."""
 
 
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
@@ -176,6 +178,7 @@ async def listed(
         state=query.state,
         batch=None if query.batch is None else BatchId(query.batch),
         source=query.source,
+        reference=query.reference,
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )

@@ -227,7 +227,7 @@ async def test_rankings_of_a_version_before_are_read_also_while_its_processes_st
         await database.execute(VERDICT, "rk_after", result())
         everything = {"rk_before", "rk_meanwhile", "rk_after"}
         rankings = PgRankings(database)
-        assert {one.id for one in await rankings.of_call(ACME, BatchId("bt_1"))} == everything
+        assert {one.id for one in await rankings.listed(ACME, batch=BatchId("bt_1"))} == everything
         for one in everything:
             summary = await rankings.summary(ACME, JobId(one))
             assert summary is not None
@@ -242,7 +242,7 @@ async def test_rankings_of_a_version_before_are_read_also_while_its_processes_st
     async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
         await database.execute(VERDICT, "rk_before", result())
         await database.migrate()
-        assert {one.id for one in await PgRankings(database).of_call(ACME, BatchId("bt_1"))} == everything
+        assert {one.id for one in await PgRankings(database).listed(ACME, batch=BatchId("bt_1"))} == everything
 
 
 @pytest.mark.parametrize("broken", ["{}", '{"ranking": null}', '{"ranking": {"ideas": 3}, "comparisons": "none"}'])
