@@ -55,6 +55,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.assigned_tables import PgAssignedTables
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
@@ -67,6 +68,7 @@ from orchestrator.store.evaluation_costs import PgEvaluationCosts
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.panels import PgPanels
 from orchestrator.store.rankings import PgRankings
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
@@ -119,6 +121,8 @@ def api_services(
         members=PgMembers(database, audit_log, mails),
         assignments=PgAssignments(database, audit_log, mails),
         opinions=PgOpinions(database, audit_log),
+        panels=PgPanels(database),
+        assigned_tables=PgAssignedTables(database),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
         call_details=PgCallDetails(database, audit_log),

@@ -210,6 +210,8 @@ class Panel(Resource):
     set_aside: int = 0
     """Of those given, opinions of people whose conflict of interest stands: they count in no figure."""
     rows: tuple[PanelRow, ...]
+    next: str | None = None
+    """The cursor of the next page; None where there is none, or no limit was given."""
     blind: PanelAgreement
     standing: PanelAgreement
     sign_off: SignOff | None
@@ -277,9 +279,10 @@ def judgements(evaluation: str) -> ApiCall[Page[PointJudgement]]:
     return ApiCall("GET", path("evaluations", evaluation, "judgements"), reads(Page[PointJudgement]))
 
 
-def panel(batch: str) -> ApiCall[Panel]:
-    """The opinions on a batch, and how far reviewers agree."""
-    return ApiCall("GET", path("batches", batch, "panel"), reads(Panel))
+def panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
+    """The opinions on a batch, and how far reviewers agree. All rows at once, or so many on a page; `after` is `next`
+    of the page before. Figures and agreement are of the whole batch on each page."""
+    return ApiCall("GET", path("batches", batch, "panel"), reads(Panel), {"limit": limit, "after": after})
 
 
 def remark(evaluation: str, body: RemarkBody) -> ApiCall[Remark]:

@@ -1,4 +1,4 @@
-"""Pages of a list that begins with the newest, and their cursors."""
+"""Pages of lists, and their cursors: newest first, or in the order of a batch's rows."""
 
 import datetime as dt
 import re
@@ -10,13 +10,15 @@ from orchestrator.api.common_schemas import Page
 from orchestrator.api.problems import HttpProblem
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.submissions import BatchStatus, Cursor
+from orchestrator.store.panels import Place
 
-__all__ = ["decode_cursor", "encode_cursor", "page_of"]
+__all__ = ["decode_cursor", "decode_place", "encode_cursor", "encode_place", "page_of"]
 
 J = TypeVar("J", Job, BatchStatus)
 R = TypeVar("R")
 
 _CURSOR = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
+_PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
 
 
 def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
@@ -29,7 +31,12 @@ def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> P
 
 def encode_cursor(cursor: Cursor) -> str:
     """Opaque to clients: its format may change."""
-    return urlsafe_b64encode(f"{cursor.created_at.isoformat()} {cursor.id}".encode()).decode().rstrip("=")
+    return _encoded(f"{cursor.created_at.isoformat()} {cursor.id}")
+
+
+def encode_place(place: Place) -> str:
+    """Likewise."""
+    return _encoded(f"{'' if place.row is None else place.row} {place.evaluation}")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
@@ -37,11 +44,31 @@ def decode_cursor(cursor: str | None) -> Cursor | None:
     if cursor is None:
         return None
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        match = _CURSOR.fullmatch(urlsafe_b64decode(padded).decode("ascii"))
+        match = _decoded(cursor, _CURSOR)
         return Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]) if match else _invalid_cursor()
     except ValueError:
         return _invalid_cursor()
+
+
+def decode_place(cursor: str | None) -> Place | None:
+    """Raises HttpProblem."""
+    if cursor is None:
+        return None
+    try:
+        match = _decoded(cursor, _PLACE)
+        return Place(int(match["row"]) if match["row"] else None, match["id"]) if match else _invalid_cursor()
+    except ValueError:
+        return _invalid_cursor()
+
+
+def _encoded(text: str) -> str:
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Raises ValueError."""
+    padded = cursor + "=" * (-len(cursor) % 4)
+    return pattern.fullmatch(urlsafe_b64decode(padded).decode("ascii"))
 
 
 def _invalid_cursor() -> Never:

@@ -36,6 +36,7 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
+from orchestrator.store.assigned_tables import PgAssignedTables
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
@@ -49,6 +50,7 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.pair_verdicts import PgPairVerdicts
+from orchestrator.store.panels import PgPanels
 from orchestrator.store.rankings import PgRankings
 from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
@@ -102,8 +104,10 @@ class Services:
     mails: PgMails
     members: PgMembers
     assignments: PgAssignments
+    assigned_tables: PgAssignedTables
     opinions: PgOpinions
     decisions: PgDecisions
+    panels: PgPanels
     remarks: PgRemarks
     call_details: PgCallDetails
     pair_verdicts: PgPairVerdicts

@@ -1,15 +1,16 @@
 """`/console/calls/{id}/assignments`: who reviews what of a call, who must not, and what an assignment would be."""
 
+import asyncio
 import hashlib
 from collections import Counter, defaultdict
-from typing import Annotated
+from collections.abc import Mapping, Set
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.responses import Response
 
-from assayer.models import Frozen
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
@@ -19,7 +20,8 @@ from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.reviewing.models import Assignment, ReviewRefused
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.assigned_tables import ASSIGNED_PAGE, AssignedView, ReviewerLoad
 
 __all__ = ["router"]
 
@@ -31,18 +33,23 @@ PerProposal = Annotated[int, Field(ge=1, le=10)]
 Evaluation = Annotated[str, Form(max_length=64)]
 Reviewer = Annotated[str, Form(max_length=64)]
 Reason = Annotated[str, Form(max_length=2_000)]
-_ROWS = 50
 _CONFLICTS = 200
 
 
-class ProposalRow(Frozen):
-    """One proposal of the call: who has it, and who would get it."""
+class AssignedQuery(AssignedView):
+    per_proposal: PerProposal | None = None
 
-    id: str
-    title: str
-    assigned: tuple[Assignment, ...]
-    planned: tuple[str, ...]
-    missing: int
+
+class PlanAsShown(NamedTuple):
+    """What would be assigned, by proposal."""
+
+    planned: Mapping[str, list[str]]
+    """Who would get it."""
+    short: Mapping[str, int]
+    """How many reviewers it would lack, where it would."""
+    titles: Mapping[str, str]
+    barred: Mapping[str, int]
+    """How many of the reviewers a conflict keeps from it."""
 
 
 @router.get("")
@@ -51,12 +58,11 @@ async def assignments(
     request: Request,
     who: PeopleReader,
     services: ServicesDependency,
-    per_proposal: Annotated[PerProposal | None, Query()] = None,
-    page: Annotated[int, Query(ge=1, le=100_000)] = 1,
+    query: Annotated[AssignedQuery, Query()],
 ) -> Response:
     """As it is; with a number of reviewers also as it would be."""
     call = await services.find_batch(who.tenant, id)
-    return await _shown(request, who, services, call, per_proposal=per_proposal, page=page)
+    return await _shown(request, who, services, call, per_proposal=query.per_proposal, view=query)
 
 
 @router.post("")
@@ -161,22 +167,24 @@ async def _shown(
     call: BatchStatus,
     *,
     per_proposal: int | None = None,
-    page: int = 1,
+    view: AssignedView | None = None,
     fault: str = "",
 ) -> Response:
     draft, status = None, 409 if fault else 200
+    view = view or AssignedView()
     if per_proposal is not None and who.may("assign reviewers"):
         try:
             draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
-    members = await services.members.list(who.tenant)
-    given = await services.assignments.queue(who.tenant, member=None, batch=call.id, limit=100_000)
-    conflicts = await services.assignments.conflicts(who.tenant, batch=call.id)
-    rows = _rows(await services.assignments.titles(who.tenant, call.id), given, draft)
+    page, loads, conflicts, members, sign_off = await asyncio.gather(
+        services.assigned_tables.page(who.tenant, call.id, view),
+        services.assigned_tables.loads(who.tenant, call.id),
+        services.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
+        services.members.list(who.tenant),
+        services.decisions.signed_off(who.tenant, call.id),
+    )
     reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
-    known = {one.id for one in reviewers}
-    barred = Counter(one.evaluation for one in conflicts if not one.cleared and one.member in known)
     return page_response(
         "assignments.html",
         request,
@@ -185,41 +193,31 @@ async def _shown(
         call=call,
         fault=fault,
         draft=draft,
+        plan=_plan_as_shown(draft, {one.id for one in reviewers}) if draft else None,
         digest=_digest(draft) if draft else "",
         per_proposal=per_proposal,
-        rows=rows[(page - 1) * _ROWS : page * _ROWS],
-        short=[row for row in rows if row.missing],
-        barred=barred,
+        view=view,
+        parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
-        pages=max(1, -(-len(rows) // _ROWS)),
-        count=len(rows),
+        pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
         names={str(one.id): one.name for one in members},
-        titles={row.id: row.title for row in rows},
         reviewers=reviewers,
-        loads=Counter(str(one.member) for one in given),
-        waiting=Counter(str(one.member) for one in given if one.opinion == "none"),
-        conflicts=conflicts[:_CONFLICTS],
-        all_conflicts=len(conflicts),
-        sign_off=await services.decisions.signed_off(who.tenant, call.id),
+        loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in reviewers},
+        conflicts=conflicts,
+        sign_off=sign_off,
     )
 
 
-def _rows(titles: dict[JobId, str], given: list[Assignment], draft: DraftOfAssignments | None) -> list[ProposalRow]:
-    assigned, planned = defaultdict[str, list[Assignment]](list), defaultdict[str, list[str]](list)
-    for one in given:
-        assigned[one.evaluation].append(one)
-    for evaluation, member in draft.plan.pairs if draft else ():
+def _plan_as_shown(draft: DraftOfAssignments, reviewers: Set[MemberId]) -> PlanAsShown:
+    planned = defaultdict[str, list[str]](list)
+    for evaluation, member in draft.plan.pairs:
         planned[evaluation].append(member)
-    return [
-        ProposalRow(
-            id=id,
-            title=title,
-            assigned=tuple(assigned[id]),
-            planned=tuple(planned[id]),
-            missing=draft.plan.short.get(id, 0) if draft else 0,
-        )
-        for id, title in titles.items()
-    ]
+    return PlanAsShown(
+        planned,
+        draft.plan.short,
+        {str(one.id): one.title for one in draft.proposals},
+        Counter(str(one.evaluation) for one in draft.conflicts if one.member in reviewers),
+    )
 
 
 def _digest(draft: DraftOfAssignments) -> str:

@@ -1,35 +1,31 @@
 """`/console/calls/{id}/panel`: what a call's reviewers think, scores that officers set, and the call's sign-off."""
 
+import asyncio
+import math
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import RedirectResponse
-from pydantic import Field
 from starlette.responses import Response
 
-from assayer.models import Frozen
+from assayer.models import Absent
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import not_found
-from orchestrator.api.routes.panel import Panel, PanelRow, Reason, panel_of
+from orchestrator.api.routes.panel import PanelPair, Reason, rows_of, whole_panel
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.panels import PANEL_PAGE, PanelView
 
-__all__ = ["PanelView", "router"]
+__all__ = ["router"]
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 
-_ROWS = 50
-
-
-class PanelView(Frozen):
-    """Which proposals of a panel are shown first."""
-
-    sort: str = Field(default="row", pattern="^(row|mean|spread|score|missing)$")
-    page: int = Field(default=1, ge=1, le=1_000)
+_PAIRS = 50
+"""Of reviewers, listed."""
 
 
 @router.get("/panel")
@@ -98,8 +94,12 @@ async def _shown(
     fault: str = "",
 ) -> Response:
     view = view or PanelView()
-    found = await panel_of(services, who.tenant, call.id)
-    rows = _ordered(found, view.sort)
+    page, found, members = await asyncio.gather(
+        services.panels.page(who.tenant, call.id, view),
+        whole_panel(services, who.tenant, call.id),
+        services.members.list(who.tenant),
+    )
+    opinions = await services.opinions.of_proposals(who.tenant, [one.evaluation for one in page.proposals])
     return page_response(
         "panel.html",
         request,
@@ -107,28 +107,17 @@ async def _shown(
         status=409 if fault else 200,
         call=call,
         panel=found,
-        rows=rows[(view.page - 1) * _ROWS : view.page * _ROWS],
-        pages=max(1, -(-len(rows) // _ROWS)),
+        pairs=sorted(found.blind.pairs, key=_least_agreed)[:_PAIRS],
+        rows=rows_of(page.proposals, opinions),
+        matching=page.matching,
+        pages=max(1, -(-page.matching // PANEL_PAGE)),
         view=view,
+        parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,
-        people={str(one.id): one.name for one in await services.members.list(who.tenant)},
+        people={str(one.id): one.name for one in members},
     )
 
 
-def _ordered(found: Panel, sort: str) -> list[PanelRow]:
-    """The widest spread, the highest score or what most is missing of first; rows without such a figure last."""
-
-    def figure(row: PanelRow) -> float | None:
-        match sort:
-            case "mean":
-                return row.mean
-            case "spread":
-                return row.spread
-            case "score":
-                return row.score
-            case "missing":
-                return row.assigned - len(row.opinions)
-            case _:
-                return None
-
-    return sorted(found.rows, key=lambda row: (figure(row) is None, -(figure(row) or 0.0)))
+def _least_agreed(pair: PanelPair) -> float:
+    """Pairs of whom nothing is known come last."""
+    return math.inf if isinstance(pair.kappa, Absent) else pair.kappa

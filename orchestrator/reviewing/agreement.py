@@ -1,11 +1,11 @@
 """How far reviewers agree, pair by pair: Cohen's kappa with quadratic weights, and the order in which they put
-proposals; and the spread of a proposal's scores.
+proposals.
 
 Kappa: Cohen, Psychological Bulletin 70 (1968) 213-220. 1 is full agreement, 0 what chance would give.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from assayer.models import Absent
 
-__all__ = ["FEWEST", "SCALE", "PairAgreement", "SameOrder", "mean_kappa", "pair_agreements", "same_order", "spread"]
+__all__ = ["FEWEST", "SCALE", "PairAgreement", "SameOrder", "mean_kappa", "pair_agreements", "same_order"]
 
 SCALE = (1, 2, 3, 4, 5)
 FEWEST = 5
 """Proposals that two people must have in common: of fewer, kappa says nothing."""
 
 _WEIGHTS = np.subtract.outer(SCALE, SCALE) ** 2
+_TOO_FEW = Absent(reason=f"Fewer than {FEWEST} proposals in common.")
+_CONSTANT = Absent(reason="Both gave the same score to everything: chance cannot be told from agreement.")
 
 
 class SameOrder(NamedTuple):
@@ -40,17 +42,27 @@ class PairAgreement(NamedTuple):
     """Of the pairs that the first told apart, and of those that the second did."""
 
 
-def pair_agreements(scores: Mapping[str, Mapping[str, int]]) -> list[PairAgreement]:
-    """`scores`: by reviewer, then by proposal. Every two reviewers with a proposal in common."""
-    pairs = []
-    for first, second in itertools.combinations(sorted(scores), 2):
-        common = sorted(scores[first].keys() & scores[second].keys())
-        if common:
-            of_first, of_second = ([scores[who][one] for one in common] for who in (first, second))
-            orders = same_order(of_first, of_second), same_order(of_second, of_first)
-            order = SameOrder(sum(one.pairs for one in orders), sum(one.kept for one in orders))
-            pairs.append(PairAgreement(first, second, len(common), _kappa(of_first, of_second), order))
-    return pairs
+def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
+    """Columns with one entry for each opinion. Every two reviewers with a proposal in common, in the order of their
+    ids: counted in one pass, however many reviewers there are."""
+    if not scores:
+        return []
+    names, who = np.unique(members, return_inverse=True)
+    pairs, tables = _tables(who, _numbered(proposals), np.asarray(scores) - SCALE[0], len(names))
+    common = tables.sum(axis=(1, 2))
+    constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
+    kappas, orders = _kappas(tables), _orders(tables)
+    found = zip(pairs.tolist(), common.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True)
+    return [
+        PairAgreement(
+            str(names[pair // len(names)]),
+            str(names[pair % len(names)]),
+            count,
+            _TOO_FEW if count < FEWEST else _CONSTANT if alike else kappa,
+            order,
+        )
+        for pair, count, alike, kappa, order in found
+    ]
 
 
 def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
@@ -73,22 +85,47 @@ def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
     return sum(kappa * common for kappa, common in known) / sum(common for _, common in known)
 
 
-def spread(scores: Sequence[int]) -> int | None:
-    """Between the highest and the lowest; None for fewer than two."""
-    return max(scores) - min(scores) if len(scores) > 1 else None
+def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """The same number for the same name. A dictionary is several times as fast as sorting so many words."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names])
 
 
-def _kappa(first: Sequence[int], second: Sequence[int]) -> float | Absent:
-    if len(first) < FEWEST:
-        return Absent(reason=f"Fewer than {FEWEST} proposals in common.")
-    if len({*first, *second}) == 1:
-        return Absent(reason="Both gave the same score to everything: chance cannot be told from agreement.")
-    table = _counts(first, second)
-    by_chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
-    return float(1 - (_WEIGHTS * table).sum() / (_WEIGHTS * by_chance).sum())
+def _tables(
+    who: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs of reviewers, as the first's number times `people` plus the second's; and for each how many proposals the
+    first put at a row's score and the second at a column's."""
+    order = np.lexsort((who, where))
+    who, where, places = who[order], where[order], places[order]
+    pairs, cells = [], []
+    for step in range(1, int(np.bincount(where).max())):
+        same = where[step:] == where[:-step]
+        pairs.append((who[:-step] * people + who[step:])[same])
+        cells.append((places[:-step] * len(SCALE) + places[step:])[same])
+    if not pairs:
+        return np.empty(0, np.int64), np.empty((0, len(SCALE), len(SCALE)))
+    known, of_pair = np.unique(np.concatenate(pairs), return_inverse=True)
+    size = len(SCALE) ** 2
+    counts = np.bincount(of_pair * size + np.concatenate(cells), minlength=len(known) * size)
+    return known, counts.reshape(-1, len(SCALE), len(SCALE)).astype(float)
 
 
-def _counts(first: Sequence[int], second: Sequence[int]) -> NDArray[np.float64]:
-    table = np.zeros(_WEIGHTS.shape)
-    np.add.at(table, (np.asarray(first) - 1, np.asarray(second) - 1), 1)
-    return table
+def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """No number where both gave the same score to everything."""
+    by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
+    seen, chance = ((_WEIGHTS * one).sum(axis=(1, 2)) for one in (tables, by_chance))
+    return 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
+
+
+def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
+    """Of the pairs that the first told apart, and of those that the second did."""
+    higher = np.triu(np.ones(_WEIGHTS.shape), 1)
+    kept = higher + np.eye(len(SCALE)) / 2
+    turned = tables.transpose(0, 2, 1)
+    both = np.zeros((2, len(tables)))
+    for one, other in ((tables, turned), (turned, tables)):
+        counts = one.sum(axis=2)
+        both[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
+        both[1] += (higher * (one @ kept @ other)).sum(axis=(1, 2))
+    return [SameOrder(int(pairs), count) for pairs, count in both.T.tolist()]

@@ -3,7 +3,6 @@
 First opinions alone: they were given before anybody saw the machine's, so that it cannot have moved them.
 """
 
-from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -107,10 +106,7 @@ def among_people(given: FirstOpinions) -> AmongPeople | Absent:
     by_chance = np.outer(shares, shares)
     apart = np.abs(np.subtract.outer(SCALE, SCALE))
     frequent = int(shares.argmax())
-    of_people: dict[str, dict[str, int]] = defaultdict(dict)
-    for member, proposal, score in zip(given.members, given.proposals, given.scores, strict=True):
-        of_people[member][proposal] = score
-    agreements = pair_agreements(of_people)
+    agreements = pair_agreements(given.members, given.proposals, given.scores)
     return AmongPeople(
         proposals=len(counts),
         reviewers=len({who for one in agreements for who in (one.first, one.second)}),

@@ -1,7 +1,7 @@
 """What reviewers think: blind opinions, revisions, judgements of single points."""
 
 import datetime as dt
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
@@ -31,17 +31,20 @@ _REVISE = """
     UPDATE opinions SET score = $3, note = $4, revised_at = $5 WHERE evaluation = $1 AND member = $2
     RETURNING evaluation
 """
-_OF = """
+_OPINIONS = """
     SELECT opinions.*, members.name, EXISTS (
         SELECT FROM conflicts
         WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
     ) AS conflict
     FROM opinions JOIN members ON members.id = opinions.member
-    JOIN jobs ON jobs.id = opinions.evaluation
-    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3)
-      AND ($4::text IS NULL OR opinions.member = $4)
+    JOIN jobs ON jobs.id = opinions.evaluation WHERE jobs.tenant = $1 AND {which}
     ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
 """
+_OF = _OPINIONS.format(
+    which="($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3) "
+    "AND ($4::text IS NULL OR opinions.member = $4)"
+)
+_OF_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = ANY($2)")
 # One row of arrays, as for other plots.
 _FIRST = """
     SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
@@ -118,6 +121,9 @@ class PgOpinions:
         member: MemberId | None = None,
     ) -> list[Opinion]:
         return [from_row(Opinion, row) for row in await self._database.fetch(_OF, tenant, batch, evaluation, member)]
+
+    async def of_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
+        return [from_row(Opinion, row) for row in await self._database.fetch(_OF_PROPOSALS, tenant, list(evaluations))]
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
         """Of a call, with the machine's scores, as far as figures of its reports are there."""

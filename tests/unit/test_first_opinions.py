@@ -1,6 +1,7 @@
 """First opinions beside each other and beside the machine's scores: counted by hand, and by a second way."""
 
 import itertools
+import random
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from assayer.models import Absent
-from orchestrator.reviewing.agreement import SCALE, SameOrder, pair_agreements, same_order
+from orchestrator.reviewing.agreement import FEWEST, SCALE, SameOrder, pair_agreements, same_order
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
 
 _SCORE = st.integers(1, 5)
@@ -114,8 +115,30 @@ def test_kept_order_is_what_comparing_each_two_gives(figures: list[tuple[int, fl
 def test_kappa_is_that_of_scikit_learn(scores: list[tuple[int, int]]) -> None:
     first, second = zip(*scores, strict=True)
     names = [f"p{n}" for n in range(len(scores))]
-    (pair,) = pair_agreements({"a": dict(zip(names, first, strict=True)), "b": dict(zip(names, second, strict=True))})
+    (pair,) = pair_agreements(["a"] * len(names) + ["b"] * len(names), names * 2, [*first, *second])
     if len({*first, *second}) == 1:
         assert isinstance(pair.kappa, Absent)
     else:
         assert pair.kappa == pytest.approx(cohen_kappa_score(first, second, labels=SCALE, weights="quadratic"))
+
+
+@given(
+    st.dictionaries(st.tuples(st.sampled_from("abcde"), st.sampled_from("pqrstuvwxyz")), _SCORE, max_size=40),
+    st.randoms(use_true_random=False),
+)
+def test_all_pairs_at_once_are_what_each_two_reviewers_give(
+    given_scores: dict[tuple[str, str], int], draw: random.Random
+) -> None:
+    entries = list(given_scores.items())
+    draw.shuffle(entries)
+    found = pair_agreements([m for (m, _), _ in entries], [p for (_, p), _ in entries], [score for _, score in entries])
+    expected = []
+    for first, second in itertools.combinations(sorted({member for member, _ in given_scores}), 2):
+        common = [one for one in "pqrstuvwxyz" if (first, one) in given_scores and (second, one) in given_scores]
+        if common:
+            of_first, of_second = ([given_scores[who, one] for one in common] for who in (first, second))
+            orders = same_order(of_first, of_second), same_order(of_second, of_first)
+            both = SameOrder(sum(one.pairs for one in orders), sum(one.kept for one in orders))
+            absent = len(common) < FEWEST or len({*of_first, *of_second}) == 1
+            expected.append((first, second, len(common), absent, both))
+    assert [(*one[:3], isinstance(one.kappa, Absent), one.order) for one in found] == expected

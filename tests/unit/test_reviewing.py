@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assayer.models import Absent
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.agreement import mean_kappa, pair_agreements, spread
+from orchestrator.reviewing.agreement import mean_kappa, pair_agreements
 from orchestrator.reviewing.assigning import plan_assignments
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 
@@ -139,21 +139,14 @@ def test_the_same_input_has_the_same_plan() -> None:
 
 def test_kappa_is_that_of_the_textbook() -> None:
     """Worked by hand: quadratic weights, observed disagreement 1, expected 18.8 of 5 pairs."""
-    scores = {
-        "a": dict(zip("vwxyz", (1, 2, 3, 4, 5), strict=True)),
-        "b": dict(zip("vwxyz", (1, 2, 3, 5, 5), strict=True)),
-    }
-    (pair,) = pair_agreements(scores)
+    (pair,) = pair_agreements(list("aaaaabbbbb"), "vwxyzvwxyz", (1, 2, 3, 4, 5, 1, 2, 3, 5, 5))
     assert pair.kappa == pytest.approx(1 - 1 / 21.0 * 1.105, abs=0.01)
     assert mean_kappa([pair]) == pair.kappa
 
 
 @pytest.mark.parametrize("second", [dict.fromkeys("vwxyz", 3), {"v": 3, "w": 3}])
 def test_kappa_that_says_nothing_is_absent_with_a_reason(second: dict[str, int]) -> None:
-    (pair,) = pair_agreements({"a": dict.fromkeys("vwxyz", 3), "b": second})
+    given = [("a", proposal, 3) for proposal in "vwxyz"] + [("b", *one) for one in second.items()]
+    (pair,) = pair_agreements(*zip(*given, strict=True))
     assert isinstance(pair.kappa, Absent)
     assert isinstance(mean_kappa([pair]), Absent)
-
-
-def test_spread_needs_two() -> None:
-    assert (spread([]), spread([4]), spread([4, 1, 2])) == (None, None, 3)

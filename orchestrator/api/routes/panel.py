@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
 from assayer.models import Absent
@@ -14,23 +14,28 @@ from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
+from orchestrator.api.pagination import decode_place, encode_place
 from orchestrator.api.problems import not_found
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
-from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements, spread
-from orchestrator.reviewing.models import Assignment, Opinion, ScoreOfPerson, ScoreOverride, SignOff
+from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements
+from orchestrator.reviewing.models import Opinion, ScoreOfPerson, ScoreOverride, SignOff
+from orchestrator.store.panels import PanelProposal, PanelScores, Place
 
 __all__ = [
     "OverrideBody",
     "Panel",
     "PanelAgreement",
     "PanelPair",
+    "PanelQuery",
     "PanelRow",
     "Reason",
     "SignOffBody",
     "panel_of",
     "router",
+    "rows_of",
+    "whole_panel",
 ]
 
 Reason = Annotated[str, Field(min_length=3, max_length=5_000)]
@@ -85,6 +90,9 @@ class Panel(Resource):
     """Of those given, opinions of people whose conflict of interest stands: shown, and left out of means, spreads,
     scores and agreement."""
     rows: tuple[PanelRow, ...]
+    """In the order of the batch."""
+    next: str | None
+    """The cursor of the next page; null where there is none, or no limit was given."""
     blind: PanelAgreement
     """Of first opinions, given before the machine's was seen."""
     standing: PanelAgreement
@@ -104,35 +112,69 @@ class SignOffBody(Body):
     """Also while assigned opinions are missing; how many is written down."""
 
 
+class PanelQuery(Body):
+    limit: int | None = Field(default=None, ge=1, le=1_000)
+    """Rows on a page; null: all rows at once."""
+    after: str | None = Field(default=None, max_length=200)
+    """`next` of the page before."""
+
+
 @router.get("/v1/batches/{id}/panel", responses=problem_responses(404, 422))
-async def panel(id: PathId, caller: PanelReader, services: ServicesDependency) -> Panel:
+async def panel(
+    id: PathId, query: Annotated[PanelQuery, Query()], caller: PanelReader, services: ServicesDependency
+) -> Panel:
     """The opinions on a batch, proposal by proposal, and how far reviewers agree, before and after they saw the
-    machine's."""
+    machine's. With a limit page by page: figures and agreement are of the whole batch on each of them."""
     batch = await services.find_batch(caller.tenant, id)
-    return await panel_of(services, caller.tenant, batch.id)
+    after = decode_place(query.after)
+    return await panel_of(services, caller.tenant, batch.id, after=after, limit=query.limit)
 
 
-async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Panel:
-    """Of a batch that there is."""
-    assigned, opinions, overriding, titles = await asyncio.gather(
-        services.assignments.queue(tenant, member=None, batch=batch, limit=100_000),
-        services.opinions.of(tenant, batch=batch),
-        services.decisions.overrides(tenant, batch),
-        services.assignments.titles(tenant, batch),
+async def panel_of(
+    services: Services, tenant: TenantId, batch: BatchId, *, after: Place | None = None, limit: int | None = None
+) -> Panel:
+    """Of a batch that there is; all rows, or so many after a place."""
+    more = None if limit is None else limit + 1
+    found = await services.panels.proposals(tenant, batch, after=after, limit=more)
+    page = found[:limit]
+    if limit is None and after is None:
+        opinions = await services.opinions.of(tenant, batch=batch)
+    else:
+        opinions = await services.opinions.of_proposals(tenant, [one.evaluation for one in page])
+    last = Place(page[-1].row, page[-1].evaluation) if len(found) > len(page) else None
+    whole = await whole_panel(services, tenant, batch)
+    return whole.model_copy(
+        update={"rows": rows_of(page, opinions), "next": None if last is None else encode_place(last)}
     )
-    overrides = {one.evaluation: one for one in overriding}
-    counting = [one for one in opinions if not one.conflict]
+
+
+async def whole_panel(services: Services, tenant: TenantId, batch: BatchId) -> Panel:
+    """The figures of a batch that there is, without rows."""
+    scores, signed = await asyncio.gather(
+        services.panels.scores(tenant, batch), services.decisions.signed_off(tenant, batch)
+    )
+    blind, standing = await asyncio.to_thread(
+        lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.standing))
+    )
     return Panel(
         batch=batch,
-        assigned=len(assigned),
-        given=len(opinions),
-        revised=sum(one.revised_at is not None for one in opinions),
-        set_aside=len(opinions) - len(counting),
-        rows=tuple(_rows(assigned, opinions, overrides, titles)),
-        blind=await asyncio.to_thread(_agreement, counting, True),
-        standing=await asyncio.to_thread(_agreement, counting, False),
-        sign_off=await services.decisions.signed_off(tenant, batch),
+        assigned=scores.assigned,
+        given=scores.given,
+        revised=scores.revised,
+        set_aside=scores.set_aside,
+        rows=(),
+        next=None,
+        blind=blind,
+        standing=standing,
+        sign_off=signed,
     )
+
+
+def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> tuple[PanelRow, ...]:
+    given: dict[JobId, list[Opinion]] = defaultdict(list)
+    for opinion in opinions:
+        given[opinion.evaluation].append(opinion)
+    return tuple(PanelRow(**dict(one), opinions=tuple(given[one.evaluation])) for one in proposals)
 
 
 @router.post(
@@ -176,46 +218,8 @@ async def sign_off(
     return signed
 
 
-def _rows(
-    assigned: Sequence[Assignment],
-    opinions: Sequence[Opinion],
-    overrides: dict[JobId, ScoreOverride],
-    titles: dict[JobId, str],
-) -> list[PanelRow]:
-    given: dict[JobId, list[Opinion]] = defaultdict(list)
-    for opinion in opinions:
-        given[opinion.evaluation].append(opinion)
-    people: dict[JobId, list[Assignment]] = defaultdict(list)
-    for one in assigned:
-        people[one.evaluation].append(one)
-    order = [one for one in titles if one in people or one in given or one in overrides]
-    rows = []
-    for evaluation in order:
-        scores = [one.score for one in given[evaluation] if not one.conflict]
-        mean = sum(scores) / len(scores) if scores else None
-        override = overrides.get(evaluation)
-        rows.append(
-            PanelRow(
-                evaluation=evaluation,
-                row=next((one.row for one in people[evaluation]), None),
-                title=titles[evaluation],
-                assigned=len(people[evaluation]),
-                opinions=tuple(given[evaluation]),
-                set_aside=len(given[evaluation]) - len(scores),
-                mean=mean,
-                spread=spread(scores),
-                override=override,
-                score=mean if override is None else float(override.score),
-            )
-        )
-    return rows
-
-
-def _agreement(opinions: Sequence[Opinion], blind: bool) -> PanelAgreement:
-    scores: dict[str, dict[str, int]] = defaultdict(dict)
-    for one in opinions:
-        scores[one.member][one.evaluation] = one.blind_score if blind else one.score
-    pairs = pair_agreements(scores)
+def _agreement(scores: PanelScores, given: Sequence[int]) -> PanelAgreement:
+    pairs = pair_agreements(scores.members, scores.proposals, given)
     return PanelAgreement(kappa=mean_kappa(pairs), pairs=tuple(map(_pair, pairs)))
 
 

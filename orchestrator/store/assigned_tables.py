@@ -1,0 +1,130 @@
+"""Who reviews what of a call: a table that the database sorts and cuts into pages; and what each reviewer has."""
+
+from collections import defaultdict
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from assayer.models import Frozen
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import ConflictOfInterest
+from orchestrator.store.database import Database
+from orchestrator.store.rows import from_row
+
+__all__ = [
+    "ASSIGNED_PAGE",
+    "AssignedPage",
+    "AssignedProposal",
+    "AssignedReviewer",
+    "AssignedView",
+    "CallConflicts",
+    "PgAssignedTables",
+    "ReviewerLoad",
+]
+
+ASSIGNED_PAGE = 50
+
+_ORDERS = {"row": "NULL::int", "missing": "missing"}
+_ONLY = {"missing": "missing > 0", "nobody": "assigned = 0"}
+
+_PAGE_OF = f"""
+    WITH given AS (
+        SELECT assignments.evaluation, count(*) AS assigned,
+               count(*) FILTER (WHERE opinions.member IS NULL) AS missing
+        FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
+        WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY assignments.evaluation
+    ), proposals AS (
+        SELECT id, "row", subject AS title, coalesce(assigned, 0) AS assigned, coalesce(missing, 0) AS missing
+        FROM jobs LEFT JOIN given ON given.evaluation = jobs.id
+        WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
+    )
+    SELECT id, title, count(*) OVER () AS matching FROM proposals WHERE {{only}}
+    ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {ASSIGNED_PAGE} OFFSET $3
+"""  # noqa: S608 - put together from constants
+_REVIEWERS = """
+    SELECT given.evaluation, given.member,
+           CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END AS opinion
+    FROM assignments AS given LEFT JOIN opinions USING (evaluation, member)
+    WHERE given.evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, given.evaluation, given.member
+"""
+_LOADS = """
+    SELECT member, count(*) AS assigned, count(*) FILTER (WHERE opinions.blind_at IS NULL) AS waiting
+    FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY member
+"""
+_CONFLICTS = """
+    SELECT conflicts.*, jobs.subject AS title, count(*) OVER () AS known
+    FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member LIMIT $3
+"""
+
+
+class AssignedView(Frozen):
+    """Which proposals of a call are shown, and which first: the parameters of its address."""
+
+    sort: Literal["row", "missing"] = "row"
+    """Or those first of which most opinions are to come."""
+    only: tuple[Literal["missing", "nobody"], ...] = Field(default=(), max_length=2)
+    """Only those with opinions to come, or that nobody reviews; of both, none."""
+    page: int = Field(default=1, ge=1, le=100_000)
+
+
+class AssignedReviewer(NamedTuple):
+    member: MemberId
+    opinion: Literal["none", "blind", "revised"]
+
+
+class AssignedProposal(NamedTuple):
+    id: JobId
+    title: str
+    reviewers: list[AssignedReviewer]
+    """First those whose opinion is to come."""
+
+
+class AssignedPage(NamedTuple):
+    proposals: list[AssignedProposal]
+    matching: int
+    """On all pages."""
+
+
+class ReviewerLoad(NamedTuple):
+    """Of one call."""
+
+    assigned: int
+    waiting: int
+    """Of those, without an opinion."""
+
+
+class CallConflicts(NamedTuple):
+    listed: list[tuple[ConflictOfInterest, str]]
+    """Each with the proposal's title; cleared ones included."""
+    known: int
+
+
+class PgAssignedTables:
+    """For whoever runs calls: titles are not masked."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> AssignedPage:
+        only = " AND ".join(_ONLY[one] for one in view.only) or "true"
+        query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
+        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * ASSIGNED_PAGE)
+        given = defaultdict[JobId, list[AssignedReviewer]](list)
+        for one in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
+            given[one["evaluation"]].append(from_row(AssignedReviewer, one))
+        proposals = [AssignedProposal(row["id"], row["title"], given[row["id"]]) for row in rows]
+        return AssignedPage(proposals, rows[0]["matching"] if rows else 0)
+
+    async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
+        """By reviewer; whoever has nothing of the call is missing."""
+        rows = await self._database.fetch(_LOADS, tenant, batch)
+        return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
+
+    async def conflicts(self, tenant: TenantId, batch: BatchId, most: int) -> CallConflicts:
+        """The first so many, in the order of the rows."""
+        rows = await self._database.fetch(_CONFLICTS, tenant, batch, most)
+        listed = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
+        return CallConflicts(listed, rows[0]["known"] if rows else 0)

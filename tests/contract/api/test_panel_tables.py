@@ -1,0 +1,155 @@
+"""Who reviews what, and what reviewers think, as tables: sorted, filtered and cut into pages by the database."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
+from orchestrator.store.panels import PanelView, Place
+from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_console_tables import signed_in
+
+
+async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[Person], BatchId, list[JobId]]:
+    """An officer, three reviewers, a call and its evaluations in the order of the rows. Opinions: of the first 1 and 5
+    with one to come, of the second 4 and 4 and 1, of which the last does not count, of the third 3 and an override of
+    2; of the fourth none; to the fifth nobody is assigned but an officer has set 5; the sixth has nothing."""
+    officer = await person(service, "officer", "Otto Officer")
+    people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
+    batch, _ = await call_of(service, *(f"# Title {place}" for place in range(proposals)))
+    ids = list(await service.services.assignments.titles(ACME, BatchId(batch)))
+    pairs = [(one, who.member.id) for one in ids[:2] for who in people]
+    pairs += [(one, who.member.id) for one in ids[2:4] for who in people[:2]]
+    now = service.services.clock.now()
+    await service.services.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)
+    for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
+        for who, score in zip(people, scores, strict=False):
+            await given(service, who, ids[place], score)
+    declared = {"reviewer": str(people[2].member.id), "reason": "a former student"}
+    async with asking(service, officer) as asks:
+        assert (await asks.post(f"/v1/evaluations/{ids[1]}/conflicts", json=declared)).status_code == 200
+        for place, score in ((2, 2), (4, 5)):
+            body = {"score": score, "reason": "The budget is missing."}
+            assert (await asks.post(f"/v1/evaluations/{ids[place]}/override", json=body)).status_code == 200
+    return officer, people, BatchId(batch), ids
+
+
+async def given(service: Service, who: Person, evaluation: JobId, score: int) -> None:
+    async with asking(service, who) as reviewer:
+        answer = await reviewer.post(f"/v1/evaluations/{evaluation}/opinions", json={"score": score})
+        assert answer.status_code == 200, answer.text
+
+
+async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) -> None:
+    _, _, batch, ids = await reviewed(service)
+    panels = service.services.panels
+
+    async def shown(**view: object) -> list[int]:
+        page = await panels.page(ACME, batch, PanelView.model_validate(view))
+        assert page.matching == len(page.proposals)
+        return [ids.index(one.evaluation) for one in page.proposals]
+
+    assert await shown() == [0, 1, 2, 3, 4]
+    assert await shown(sort="spread") == [0, 1, 2, 3, 4]
+    assert await shown(sort="mean") == [1, 0, 2, 3, 4]
+    assert await shown(sort="score") == [4, 1, 0, 2, 3]
+    assert await shown(sort="missing") == [3, 0, 2, 1, 4]
+    assert await shown(only=("missing",)) == [0, 2, 3]
+    assert await shown(only=("apart",)) == [0]
+    assert await shown(only=("overridden",)) == [2, 4]
+    assert await shown(only=("set_aside",)) == [1]
+    assert await shown(only=("missing", "overridden")) == [2]
+    assert (await panels.page(OTHER, batch, PanelView())).proposals == []
+    rows = (await panels.page(ACME, batch, PanelView())).proposals
+    figures = [(one.row, one.assigned, one.mean, one.spread, one.set_aside, one.score) for one in rows]
+    assert figures == [
+        (1, 3, 3.0, 4, 0, 3.0),
+        (2, 3, 4.0, 0, 1, 4.0),
+        (3, 2, 3.0, None, 0, 2.0),
+        (4, 2, None, None, 0, None),
+        (5, 0, None, None, 0, 5.0),
+    ]
+
+
+async def test_scores_of_a_call_are_those_that_count(service: Service) -> None:
+    _, people, batch, ids = await reviewed(service)
+    scores = await service.services.panels.scores(ACME, batch)
+    assert (scores.assigned, scores.given, scores.revised, scores.set_aside) == (10, 6, 0, 1)
+    columns = zip(scores.members, scores.proposals, scores.blind, scores.standing, strict=True)
+    ada, bob = (str(who.member.id) for who in people[:2])
+    assert sorted(columns) == sorted(
+        (who, ids[place], score, score)
+        for who, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
+    )
+    assert (await service.services.panels.scores(OTHER, batch)).assigned == 0
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+async def test_pages_of_the_panel_are_together_the_whole_one(service: Service, limit: int) -> None:
+    officer, _, batch, _ = await reviewed(service)
+    async with asking(service, officer) as asks:
+        whole = (await asks.get(f"/v1/batches/{batch}/panel")).json()
+        assert whole["next"] is None
+        rows, after = list[object](), None
+        while after or not rows:
+            query = {"limit": limit} | ({"after": after} if after else {})
+            page = (await asks.get(f"/v1/batches/{batch}/panel", params=query)).json()
+            assert len(page["rows"]) <= limit
+            assert {**page, "rows": [], "next": None} == {**whole, "rows": []}
+            rows, after = rows + page["rows"], page["next"]
+        assert rows == whole["rows"]
+        for wrong in ("after=nothing", "limit=0", "limit=1001", "sort=row"):
+            assert (await asks.get(f"/v1/batches/{batch}/panel?{wrong}")).status_code == 422
+
+
+async def test_a_page_begins_after_a_proposal_that_was_erased_meanwhile(service: Service) -> None:
+    _, _, batch, ids = await reviewed(service)
+    panels = service.services.panels
+    assert [one.evaluation for one in await panels.proposals(ACME, batch, after=Place(2, "ev_gone"), limit=2)] == ids[
+        2:4
+    ]
+    assert await panels.proposals(ACME, batch, after=Place(None, "ev")) == []
+
+
+async def test_who_reviews_what_is_sorted_and_filtered_by_the_database(service: Service) -> None:
+    _, people, batch, ids = await reviewed(service)
+    tables = service.services.assigned_tables
+
+    async def shown(**view: object) -> Sequence[int]:
+        page = await tables.page(ACME, batch, AssignedView.model_validate(view))
+        return [ids.index(one.id) for one in page.proposals]
+
+    assert await shown() == [0, 1, 2, 3, 4, 5]
+    assert await shown(sort="missing") == [3, 0, 2, 1, 4, 5]
+    assert await shown(only=("missing",)) == [0, 2, 3]
+    assert await shown(only=("nobody",)) == [4, 5]
+    ada, bob, cleo = (who.member.id for who in people)
+    assert await tables.loads(ACME, batch) == {
+        ada: ReviewerLoad(4, 1),
+        bob: ReviewerLoad(4, 2),
+        cleo: ReviewerLoad(2, 1),
+    }
+    assert (await tables.page(ACME, batch, AssignedView())).proposals[0].reviewers[0] == (cleo, "none")
+    ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
+    assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "1", 1)
+    assert await tables.loads(OTHER, batch) == {}
+    assert (await tables.page(OTHER, batch, AssignedView())).proposals == []
+
+
+async def test_pages_keep_choice_and_order_from_page_to_page(service: Service) -> None:
+    officer, people, batch, ids = await reviewed(service, proposals=60)
+    now, pairs = service.services.clock.now(), [(one, people[0].member.id) for one in ids[4:]]
+    await service.services.assignments.assign(ACME, batch, pairs, OPERATOR, now)
+    async with signed_in(service, officer.key) as browser:
+        for page in ("panel", "assignments"):
+            here = f"/console/calls/{batch}/{page}"
+            first = (await browser.get(here, params={"sort": "missing", "only": "missing"})).text
+            assert "sort=missing&amp;only=missing&amp;page=2" in first
+            assert "Page 1 of 2" in first
+            second = (await browser.get(here, params={"sort": "missing", "only": "missing", "page": "2"})).text
+            assert "Page 2 of 2" in second
+        nothing = (await browser.get(f"/console/calls/{batch}/panel", params={"only": ["apart", "overridden"]})).text
+        assert "No proposal fits this choice." in nothing
+        assert (await browser.get(f"/console/calls/{batch}/panel", params={"only": "nothing"})).status_code == 422
