@@ -13,6 +13,7 @@ from cluster.database import with_database
 from cluster.settings import PROFILES
 
 if TYPE_CHECKING:
+    from orchestrator.access.audit_chain import Actor
     from orchestrator.jobs.api_keys import ApiKey
 
 __all__ = ["app"]
@@ -47,8 +48,9 @@ def create_key(
         raise InputError(f"The expiry {expires} is in the past.", "Give a later day.")
     given = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
     plan = validated(KeyPlan, given | {"requests_per_minute": requests_per_minute})
-    drawn = generate_key()
-    if with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn)) is None:
+    drawn, by = generate_key(), _operator()
+    made = with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
+    if made is None:
         raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer tenants create {tenant}")
     SafeConsole(stderr=True, highlight=False).print(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
@@ -73,12 +75,19 @@ def revoke_key(
     from orchestrator.jobs.models import KeyId, TenantId
     from orchestrator.store import PgKeys
 
-    now = dt.datetime.now(dt.UTC)
+    now, by = dt.datetime.now(dt.UTC), _operator()
     # Whoever pastes the whole key means its id.
     known = KeyId("_".join(key.split("_")[:2]))
-    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, now)) is None:
+    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by, now)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer keys list --tenant {tenant}")
     console().print(f"The key {known} is revoked.")
+
+
+def _operator() -> "Actor":
+    """Whoever may write in the service's database, as the audit log names them."""
+    from orchestrator.access.audit_chain import Actor
+
+    return Actor("command", "the command line of the service", "machine")
 
 
 def _show_keys(found: "Sequence[ApiKey]") -> None:

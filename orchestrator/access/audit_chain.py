@@ -37,6 +37,8 @@ AuditedAct: TypeAlias = Literal[
     "member changed",
     "member removed",
     "key given",
+    "key made",
+    "key revoked",
     "call changed",
     "conflict declared",
     "conflict cleared",

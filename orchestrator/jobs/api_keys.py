@@ -24,6 +24,7 @@ __all__ = [
     "Scope",
     "generate_key",
     "hash_key",
+    "key_called",
 ]
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
@@ -80,7 +81,7 @@ class AuthenticatedCaller(NamedTuple):
     rate: KeyRate | None
     """None: a session, which no rate limit counts."""
     name: str
-    """Of the key, or of the person whose it is."""
+    """Of the person whose the key is; of a key that is nobody's, as `key_called` says."""
     role: Role = "machine"
     member: MemberId | None = None
 
@@ -103,6 +104,11 @@ def generate_key(random: Callable[[int], bytes] = secrets.token_bytes) -> Genera
 def hash_key(secret: str) -> bytes | None:
     """SHA-256, which is enough for 256 random bits; None for what cannot be a key."""
     return hashlib.sha256(secret.encode()).digest() if _KEY.fullmatch(secret) else None
+
+
+def key_called(name: str) -> str:
+    """What a key that belongs to no member is called where people are named: nobody takes it for one of them."""
+    return f"key “{name}”"
 
 
 def _url_safe(random: bytes) -> str:

@@ -1,9 +1,14 @@
-"""API keys: created, listed, revoked, and checked with every request, which counts against the key's rate limit."""
+"""API keys: created, listed, revoked, and checked with every request, which counts against the key's rate limit.
+
+The audit log of the tenant says who made and who revoked them, and never what the secret is.
+"""
 
 import datetime as dt
+from typing import Any
 
 import asyncpg
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import Role
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.api_keys import (
@@ -15,9 +20,11 @@ from orchestrator.jobs.api_keys import (
     KeyRejection,
     Scope,
     hash_key,
+    key_called,
 )
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import ApiKeySettings
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text
@@ -31,7 +38,10 @@ _CREATE = f"""
     INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at, member)
     SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
-    RETURNING {_COLUMNS}
+    RETURNING {_COLUMNS}, xmax = 0 AS is_new
+"""  # noqa: S608 - put together from constants
+_REVOKE = f"""
+    UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 
 # The generic cell rate algorithm: `full_at` is when the key's full burst is available again. A request postpones it by
@@ -39,7 +49,7 @@ _CREATE = f"""
 # tenant: it may make as many as it likes.
 _AUTHENTICATE = """
     WITH known AS (
-        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, coalesce(person.name, api_keys.name) AS whose,
+        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
                person.removed_at IS NOT NULL AS removed, coalesce(requests_per_minute, $3) AS per_minute,
                60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
                greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst,
@@ -60,7 +70,7 @@ _AUTHENTICATE = """
         WHERE greatest(rate.full_at, $2) + (SELECT tenant_each - tenant_burst FROM known) <= $2
         RETURNING full_at
     )
-    SELECT id, tenant, scopes, role, whose, member, per_minute,
+    SELECT id, tenant, name, scopes, role, whose, member, per_minute,
            revoked_at IS NOT NULL OR removed AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
            (SELECT extract(epoch FROM full_at - $2)::float8 FROM counted) AS backlog,
@@ -77,6 +87,7 @@ class PgKeys:
 
     def __init__(self, database: Database, settings: ApiKeySettings | None = None) -> None:
         self._database = database
+        self._log = PgAuditLog(database)
         self._settings = settings or ApiKeySettings()
 
     async def create(
@@ -86,9 +97,11 @@ class PgKeys:
         key: GeneratedKey,
         record: IdempotencyRecord | None = None,
         by: TenantId | None = None,
+        *,
+        actor: Actor | None = None,
     ) -> ApiKey | RecordedResponse | None:
-        """None when there is no such tenant. `record` belongs to the tenant `by`. Raises
-        IdempotencyKeyReused."""
+        """None when there is no such tenant. `record` belongs to the tenant `by`. Without an actor, whom the log would
+        name, nobody has made it: it comes with the service. Raises IdempotencyKeyReused."""
         values = (
             key.id,
             tenant,
@@ -102,7 +115,13 @@ class PgKeys:
 
         async def work(connection: Connection) -> ApiKey | None:
             row = await connection.fetchrow(_CREATE, *values)
-            return None if row is None else _key(row)
+            if row is None:
+                return None
+            made = _key(row)
+            if actor is not None and row["is_new"]:
+                said = _said(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                await self._log.append(connection, tenant, actor, "key made", made.id, made.created_at, **said)
+            return made
 
         return await insert_once(self._database, by or tenant, record, work)
 
@@ -116,14 +135,18 @@ class PgKeys:
         row = await self._database.fetch_one(query, tenant, key)
         return None if row is None else _key(row)
 
-    async def revoke(self, tenant: TenantId, key: KeyId, now: dt.datetime) -> ApiKey | None:
+    async def revoke(self, tenant: TenantId, key: KeyId, actor: Actor, now: dt.datetime) -> ApiKey | None:
         """Takes effect with the next request. A key that was revoked before keeps its time."""
-        query = f"""
-            UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant = $1 AND id = $2
-            RETURNING {_COLUMNS}
-        """  # noqa: S608 - put together from constants
-        row = await self._database.fetch_one(query, tenant, key, now)
-        return None if row is None else _key(row)
+
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                row = await connection.fetchrow(_REVOKE, tenant, key, now)
+                if row is not None:
+                    said = _said(_key(row))
+                    await self._log.append(connection, tenant, actor, "key revoked", key, now, **said)
+
+        await self._database.run(work)
+        return await self.get(tenant, key)
 
     async def authenticate(self, secret: str, now: dt.datetime) -> AuthenticatedCaller | KeyRejection:
         """One statement, which also counts the request against the rate limits of the key and of its tenant."""
@@ -158,8 +181,14 @@ def _admission(row: asyncpg.Record) -> AuthenticatedCaller | KeyRejection:
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    return AuthenticatedCaller(tenant, key, allowed, rate, row["whose"], role, row["member"])
+    name = row["whose"] or key_called(row["name"])
+    return AuthenticatedCaller(tenant, key, allowed, rate, name, role, row["member"])
 
 
 def _key(row: asyncpg.Record) -> ApiKey:
     return from_row(ApiKey, row, scopes=frozenset(row["scopes"]))
+
+
+def _said(key: ApiKey) -> dict[str, Any]:
+    """In the audit log."""
+    return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

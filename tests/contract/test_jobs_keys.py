@@ -66,8 +66,8 @@ async def test_expired_key_is_refused_from_its_moment_on(keys: PgKeys) -> None:
 async def test_revoked_key_is_refused_and_keeps_its_time(keys: PgKeys) -> None:
     drawn = await made(keys)
 
-    first = await keys.revoke(ACME, drawn.id, NOW)
-    second = await keys.revoke(ACME, drawn.id, after(60))
+    first = await keys.revoke(ACME, drawn.id, OPERATOR, NOW)
+    second = await keys.revoke(ACME, drawn.id, OPERATOR, after(60))
 
     assert first is not None
     assert first == second
@@ -161,8 +161,8 @@ async def test_keys_are_listed_for_their_tenant_only(keys: PgKeys) -> None:
     assert (listed.id, listed.name, listed.scopes, listed.revoked_at) == (drawn.id, "reader", READER.scopes, None)
     assert await keys.list(OTHER) == []
     assert await keys.get(OTHER, drawn.id) is None
-    assert await keys.revoke(OTHER, drawn.id, NOW) is None
-    assert await keys.revoke(ACME, KeyId("ak_0"), NOW) is None
+    assert await keys.revoke(OTHER, drawn.id, OPERATOR, NOW) is None
+    assert await keys.revoke(ACME, KeyId("ak_0"), OPERATOR, NOW) is None
     assert isinstance(await keys.authenticate(drawn.secret, NOW), AuthenticatedCaller)
 
 

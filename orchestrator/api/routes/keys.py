@@ -16,6 +16,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from assayer.models import Frozen
+from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.api.common_schemas import Body, Moment, Page, Resource
 from orchestrator.api.content_negotiation import json_only
@@ -106,7 +107,7 @@ async def create(
     record = idempotency_record(
         idempotency_key, fingerprint, 201, creation.model_dump_json().encode(), _path(generated.id)
     )
-    created = await services.keys.create(tenant, plan, generated, record, by=caller.tenant)
+    created = await services.keys.create(tenant, plan, generated, record, by=caller.tenant, actor=actor_of(caller))
     if created is None:
         raise not_found("tenant", tenant)
     if isinstance(created, RecordedResponse):
@@ -137,7 +138,8 @@ async def revoke(
     id: PathId, query: Annotated[KeysQuery, Query()], caller: Manager, services: ServicesDependency
 ) -> Key:
     """Revokes it for good, from the next request on. A key may revoke itself."""
-    revoked = await services.keys.revoke(tenant_for(caller, query.tenant), KeyId(id), services.clock.now())
+    tenant, now = tenant_for(caller, query.tenant), services.clock.now()
+    revoked = await services.keys.revoke(tenant, KeyId(id), actor_of(caller), now)
     if revoked is None:
         raise not_found("key", id)
     return _resource(revoked)

@@ -1,0 +1,72 @@
+"""Keys in the log of acts: who made and revoked them, never their secrets, and no key in the name of a person."""
+
+from orchestrator.access.audit_chain import AuditEntry
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+
+
+async def _log(service: Service) -> list[AuditEntry]:
+    return await service.services.audit_log.entries(ACME)
+
+
+async def test_keys_are_made_and_revoked_under_the_eyes_of_the_log(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    before = len(await _log(service))
+    async with asking(service, owner) as owners:
+        made = (await owners.post("/v1/keys", json={"name": "nightly", "scopes": ["submit", "read"]})).json()
+        for _ in range(2):
+            assert (await owners.delete(f"/v1/keys/{made['id']}")).status_code == 200
+    log = (await _log(service))[before:]
+    assert [(one.act, one.actor, one.role, one.about) for one in log] == [
+        ("key made", owner.member.id, "owner", made["id"]),
+        ("key revoked", owner.member.id, "owner", made["id"]),
+    ]
+    assert log[0].content == {
+        "by": "Olga Owner",
+        "name": "nightly",
+        "scopes": ["read", "submit"],
+        "expires_at": None,
+    }
+    assert log[1].content == {"by": "Olga Owner", "name": "nightly", "scopes": ["read", "submit"]}
+    assert made["secret"] not in "".join(one.model_dump_json() for one in log)
+
+
+async def test_request_sent_again_makes_one_key_and_one_entry(service: Service) -> None:
+    async with service.caller("manage") as machine:
+        for _ in range(2):
+            body, sent = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
+            assert (await machine.post("/v1/keys", json=body, headers=sent)).status_code == 201
+        assert (await machine.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})).status_code == 403
+    assert [one.act for one in await _log(service)] == ["key made"]
+
+
+async def test_a_key_for_another_tenant_stands_in_that_tenants_log(service: Service) -> None:
+    async with service.caller("admin", tenant=ACME) as operator:
+        body = {"name": "theirs", "scopes": ["read"], "tenant": "other"}
+        assert (await operator.post("/v1/keys", json=body)).status_code == 201
+    assert await _log(service) == []
+    (entry,) = await service.services.audit_log.entries(OTHER)
+    assert (entry.act, entry.role) == ("key made", "machine")
+
+
+async def test_nobody_acts_under_the_name_of_another_by_a_key_that_is_called_so(service: Service) -> None:
+    await person(service, "auditor", "Audi Tor")
+    owner = await person(service, "owner", "Olga Owner")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as owners:
+        made = (await owners.post("/v1/keys", json={"name": "Audi Tor", "scopes": ["manage"]})).json()
+    async with signed_in(service, made["secret"]) as browser:
+        here = f"/console/calls/{batch}/panel"
+        assert "key “Audi Tor”" in (await browser.get(here)).text
+        fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
+        body = {"csrf_token": await token_of(browser, here), **fields}
+        answer = await browser.post(f"/console/calls/{batch}/override", data=body, headers={"Origin": "http://api"})
+        assert answer.status_code == 303, answer.text
+        panel = (await browser.get(f"/console/proposals/{first}")).text
+    assert "key “Audi Tor”" in panel
+    entry = (await _log(service))[-1]
+    assert (entry.act, entry.actor) == ("score overridden", made["id"])
+    assert entry.content is not None
+    assert entry.content["by"] == "key “Audi Tor”"
