@@ -21,9 +21,11 @@ from orchestrator.api.common_schemas import Check, Page
 from orchestrator.api.routes.evaluations import Accepted, Evaluation
 from orchestrator.jobs.models import JobId, Problem
 from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.settings import QueueSettings
 from orchestrator.store import Database, NotificationListener, PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service, served
 from tests.contract.api.test_problems import problem
+from tests.contract.store_jobs import job, tenant
 
 
 async def submit(client: httpx2.AsyncClient, **more: object) -> Accepted:
@@ -122,6 +124,16 @@ async def test_boards_are_measured_against_the_personas_of_the_settings(
         settings = Settings(home=tmp_path, innoeval=InnoEvalOptions(board=BoardOptions(personas=personas)))
         services = api_services(settings, database, listener, SystemClock(), None, ready=_never)
         assert services.personas == known
+
+
+async def test_why_one_waits_counts_the_limit_of_the_settings(
+    database: Database, listener: NotificationListener, tmp_path: Path
+) -> None:
+    await tenant(database, monthly_usd=1.0)
+    settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
+    jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never).jobs
+    await jobs.add(ACME, [job("ev_a")])
+    assert "It may cost 5 USD, and 1.00 USD are left" in str(await jobs.waiting_reason(ACME, JobId("ev_a")))
 
 
 async def _never() -> Sequence[Check]:
