@@ -14,7 +14,7 @@ from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -104,7 +104,7 @@ class SignOffBody(Body):
     """Also while assigned opinions are missing; how many is written down."""
 
 
-@router.get("/v1/batches/{id}/panel", responses=problem_responses(404, 422))
+@router.get("/v1/batches/{id}/panel", responses=problem_responses(404, 410, 422))
 async def panel(id: PathId, caller: PanelReader, services: ServicesDependency) -> Panel:
     """The opinions on a batch, proposal by proposal, and how far reviewers agree, before and after they saw the
     machine's."""
@@ -137,7 +137,7 @@ async def panel_of(services: Services, tenant: TenantId, batch: BatchId) -> Pane
 
 @router.post(
     "/v1/evaluations/{id}/override",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def override(
@@ -151,13 +151,13 @@ async def override(
         caller.tenant, JobId(id), body.score, body.reason, actor_of(caller), services.clock.now()
     )
     if made is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return made
 
 
 @router.post(
     "/v1/batches/{id}/sign-off",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def sign_off(
@@ -172,7 +172,7 @@ async def sign_off(
         caller.tenant, BatchId(id), body.note, body.despite_missing, actor_of(caller), services.clock.now()
     )
     if signed is None:
-        raise not_found("batch", id)
+        raise not_there("batch", id)
     return signed
 
 

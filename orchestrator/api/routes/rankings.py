@@ -36,7 +36,7 @@ from orchestrator.api.job_routes import (
 )
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, LivePriority, TenantId
 from orchestrator.jobs.requests import Limits, RankingRequest
@@ -164,7 +164,7 @@ _COMPARISONS = {
 }
 
 
-@router.post(**submission_route(404, 409, accepted=AcceptedRanking))
+@router.post(**submission_route(404, 409, 410, accepted=AcceptedRanking))
 async def ask(
     body: RankingBody,
     request: Request,
@@ -190,7 +190,7 @@ async def ask(
     return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key)
 
 
-@router.get("", responses=problem_responses(404, 422))
+@router.get("", responses=problem_responses(404, 410, 422))
 async def listed(
     query: Annotated[RankingsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[RankingResource]:
@@ -200,8 +200,7 @@ async def listed(
         found = await services.jobs.list(caller.tenant, kind="ranking", after=after, limit=limit)
         return page_of(found, query.limit, ranking_resource)
     batch = BatchId(query.batch)
-    if await services.jobs.batch(caller.tenant, batch) is None:
-        raise not_found("batch", batch)
+    await services.find_batch(caller.tenant, batch)
     found = await services.rankings.of_call(caller.tenant, batch, after=after, limit=limit)
     return page_of(found, query.limit, ranking_resource)
 
@@ -314,9 +313,7 @@ def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates
 
 
 async def _candidates_of_batch(services: Services, tenant: TenantId, name: BatchId) -> RankingCandidates:
-    batch = await services.jobs.batch(tenant, name)
-    if batch is None:
-        raise not_found("batch", name)
+    batch = await services.find_batch(tenant, name)
     if batch.finished_at is None:
         raise HttpProblem(
             "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."
