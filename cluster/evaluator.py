@@ -1,6 +1,7 @@
 """An evaluator: leases jobs and does them with its engine, and does its part of the service's chores and deliveries."""
 
 import asyncio
+import datetime as dt
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.chore_lock import PgChoreLock
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.months import PgMonths
+from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.delivery import WebhookDeliverer
 
@@ -102,12 +104,23 @@ async def open_evaluator(
                     Chore("drop months kept no longer", work.purge_seconds, lambda: months.tend(clock.now())),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
                     Chore("forget old documents", work.purge_seconds, lambda: jobs.forget_documents(clock.now())),
+                    *_tombstone_chores(PgTombstones(database), settings, clock),
                     *(_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
                 ),
                 lock=PgChoreLock(database),
                 longest_pause=work.longest_pause_seconds,
             )
+
+
+def _tombstone_chores(tombstones: PgTombstones, settings: Settings, clock: Clock) -> tuple[Chore, ...]:
+    days = settings.retention.tombstone_days
+    if days is None:
+        return ()
+    kept = dt.timedelta(days=days)
+    return (
+        Chore("forget what was deleted", settings.work.purge_seconds, lambda: tombstones.purge(clock.now() - kept)),
+    )
 
 
 def _document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -> tuple[Chore, Chore]:

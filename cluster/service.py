@@ -74,6 +74,7 @@ from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
+from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
 from workers.documents.document_ideas import read_table
 
@@ -137,6 +138,7 @@ def api_services(
         figures=PgReportFigures(database),
         costs=PgEvaluationCosts(database),
         erasures=PgErasures(database, audit_log, documents),
+        tombstones=PgTombstones(database),
         metrics=PgServiceMetrics(database),
         listener=listener,
         methods=METHOD_DESCRIPTIONS,

@@ -140,7 +140,8 @@ class ExecutionSettings(Frozen):
 
 
 class RetentionSettings(Frozen):
-    """Of tables that are kept in months: whole months are dropped at once. How long jobs are kept is a tenant's own."""
+    """How long what grows is kept; of tables in months, whole months are dropped at once. How long jobs are kept is a
+    tenant's own."""
 
     ledger_months: int | None = Field(default=None, ge=1)
     """Whole months before the current one for which calls of language models stay in the ledger, and longer while any
@@ -148,6 +149,9 @@ class RetentionSettings(Frozen):
     event_months: int | None = Field(default=None, ge=1)
     """The same of events of jobs that have ended: what their progress was. The jobs and their results stay. None: as
     long as the job."""
+    tombstone_days: int | None = Field(default=None, ge=1)
+    """For how long after something was deleted whoever asks for it is told so; from then on it is as if it had never
+    been. None: as long as its tenant."""
 
 
 class BatchSettings(Frozen):

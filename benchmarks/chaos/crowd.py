@@ -28,7 +28,7 @@ __all__ = ["Submission", "Tenants", "open_tenants", "submissions", "submit_all",
 
 _RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
 _LOOK_SECONDS = 1.0
-_GONE = 404
+_GONE = 410
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _RELATIONS = (
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" '

@@ -2,6 +2,7 @@
 
     ClientError
     ├── ApiProblem           the service answered with a problem document (RFC 9457), or something answered for it
+    │   └── Deleted          what was asked for was there, and your tenant has deleted it (410)
     ├── ServiceUnreachable   no answer came, or one that is none of the service's
     ├── InvalidRequest       what was given cannot be sent, or what came cannot be trusted
     └── ConfigurationError   the address or the key is missing, or cannot be used
@@ -13,12 +14,13 @@ import datetime as dt
 import json
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "ApiProblem",
     "ClientError",
     "ConfigurationError",
+    "Deleted",
     "InvalidRequest",
     "ProblemAt",
     "ServiceUnreachable",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _OUT_OF_TURN = frozenset({408, 429, 502, 503, 504})
+_GONE = 410
 _NO_PATHS = "/-/routes"
 _SHOWN = 5
 """Places named in the message; `errors` holds all."""
@@ -110,6 +113,30 @@ class ApiProblem(ClientError):
         return self.status in _OUT_OF_TURN or self.status == 500 or (self.status == 404 and _NO_PATHS in self.detail)
 
 
+class Deleted(ApiProblem):
+    """It was there, and was deleted: erased by somebody of your tenant, or by its time of retention."""
+
+    reason = "it was deleted"
+
+    def __init__(
+        self,
+        title: str,
+        detail: str = "",
+        type: str = "about:blank",
+        request_id: str | None = None,
+        why: Literal["erased", "retention"] | None = None,
+        deleted_at: dt.datetime | None = None,
+        proof: int | None = None,
+    ) -> None:
+        super().__init__(_GONE, title, detail, type, request_id=request_id)
+        self.args = (title, detail, type, request_id, why, deleted_at, proof)
+        self.why = why
+        """None where the job is there, and only its result was deleted."""
+        self.deleted_at = deleted_at
+        self.proof = proof
+        """For `erasure_proof`; None where nobody asked for the deletion, and for those who may not read it."""
+
+
 class ServiceUnreachable(ClientError):
     """No answer came, or one that is none of the service's."""
 
@@ -132,12 +159,13 @@ def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.
     if not members.get("type") or not members.get("title"):
         title = f"The server answered {status}"
         return ApiProblem(status, title, _excerpt(content), retry_after=wait, request_id=request_id)
+    said = _text(members, "title"), _text(members, "detail"), _text(members, "type")
+    if status == _GONE:
+        return Deleted(*said, request_id, *_deletion(members))
     errors = members.get("errors")
     return ApiProblem(
         status,
-        _text(members, "title"),
-        _text(members, "detail"),
-        _text(members, "type"),
+        *said,
         tuple(_error(one) for one in errors if isinstance(one, dict)) if isinstance(errors, list) else (),
         wait,
         request_id,
@@ -170,6 +198,17 @@ def _members(content: bytes) -> dict[str, Any]:
 def _text(members: Mapping[str, Any], name: str) -> str:
     value = members.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _deletion(
+    members: Mapping[str, Any],
+) -> tuple[Literal["erased", "retention"] | None, dt.datetime | None, int | None]:
+    why, at, proof = members.get("reason"), _text(members, "deleted_at"), members.get("proof")
+    try:
+        deleted_at = dt.datetime.fromisoformat(at) if at else None
+    except ValueError:
+        deleted_at = None
+    return why if why in ("erased", "retention") else None, deleted_at, proof if isinstance(proof, int) else None
 
 
 def _error(one: Mapping[str, Any]) -> ProblemAt:

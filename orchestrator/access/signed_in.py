@@ -56,8 +56,8 @@ class SignInNeeded(Exception):
 
 
 async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
-    """A dependency. What changes something must come from a page of ours, with its token. Raises SignInNeeded,
-    HttpProblem (403)."""
+    """A dependency. What changes something must come from a page of ours, with its token. Leaves who it is in
+    `assayer.signed_in` of the request's scope. Raises SignInNeeded, HttpProblem (403)."""
     token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
@@ -67,7 +67,9 @@ async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
         await check_csrf(request, services.access)
     record = request_record(request.scope)
     record.tenant, record.key = session.tenant, session.subject
-    return SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
+    who = SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
+    request.scope["assayer.signed_in"] = who
+    return who
 
 
 SignedInDependency = Annotated[SignedIn, Depends(signed_in)]

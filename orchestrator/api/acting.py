@@ -9,7 +9,7 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import PERMISSIONS, Act, MemberId, may
 from orchestrator.api.authentication import bearer, require_scope
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller, Scope
 from orchestrator.jobs.models import JobId, TenantId
@@ -58,7 +58,7 @@ async def require_blind_opinion(services: Services, tenant: TenantId, evaluation
     think. Raises HttpProblem."""
     standing = await services.assignments.standing(tenant, JobId(evaluation), MemberId(reviewer))
     if standing is None:
-        raise not_found("evaluation", evaluation)
+        raise not_there("evaluation", evaluation)
     if not standing.blind_given:
         raise HttpProblem(
             "forbidden",

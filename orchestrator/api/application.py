@@ -19,9 +19,10 @@ from orchestrator.access.signed_in import SignInNeeded, to_sign_in
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
 from orchestrator.api.body_pace import BodyPace
+from orchestrator.api.gone import gone
 from orchestrator.api.head_requests import HeadRequests
 from orchestrator.api.openapi import openapi_document
-from orchestrator.api.problems import HttpProblem, problem_kind
+from orchestrator.api.problems import HttpProblem, NoSuchThing, problem_kind
 from orchestrator.api.query_parameters import refuse_unknown_parameters
 from orchestrator.api.readiness import Readiness
 from orchestrator.api.request_log import RequestLogging, database_unavailable, request_record
@@ -77,6 +78,8 @@ from orchestrator.console import (
     review_pages,
     submission_page,
 )
+from orchestrator.console.gone_page import gone_page
+from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
@@ -223,6 +226,18 @@ async def _input_error(request: Request, error: InputError) -> Response:
     return _response(request, HttpProblem(slug, str(error)))
 
 
+async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
+    """Tombstones are looked at here alone: whatever is found costs nothing more."""
+    services: Services = request.app.state.services
+    tenant = request_record(request.scope).tenant
+    found = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
+    if found is None:
+        return _response(request, error)
+    if who := request.scope.get("assayer.signed_in"):
+        return gone_page(request, who, error, found)
+    return _response(request, gone(error, found, request.scope["assayer.caller"]))
+
+
 async def _queue_full(request: Request, error: QueueFull) -> Response:
     return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
 
@@ -240,6 +255,7 @@ async def _database_unavailable(request: Request, error: StorageError) -> Respon
 _HANDLERS: dict[type[Exception], Any] = {
     SignInNeeded: to_sign_in,
     RequestValidationError: _validation_error,
+    NoSuchThing: _no_such_thing,
     HTTPException: _http_problem,
     InputError: _input_error,
     QueueFull: _queue_full,

@@ -33,6 +33,7 @@ __all__ = [
     "Submitter",
     "bearer",
     "bearer_token",
+    "has_scope",
     "rate_headers",
     "require_scope",
     "tenant_for",
@@ -194,9 +195,13 @@ def _caller_with_scope(scope: api_keys.Scope) -> Callable[..., Awaitable[Authent
     return caller
 
 
+def has_scope(caller: AuthenticatedCaller, scope: api_keys.Scope) -> bool:
+    return scope in caller.scopes or "admin" in caller.scopes
+
+
 def require_scope(caller: AuthenticatedCaller, scope: api_keys.Scope) -> None:
     """Raises HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
-    if scope in caller.scopes or "admin" in caller.scopes:
+    if has_scope(caller, scope):
         return
     has = ", ".join(sorted(caller.scopes))
     raise HttpProblem(

@@ -93,7 +93,10 @@ class ProblemDocument(Resource):
     scope: str | None = None
     """The scope that the API key lacks."""
     reason: str | None = None
-    """Of a 401: missing, malformed, unknown, expired or revoked."""
+    """Of a 401: missing, malformed, unknown, expired or revoked. Of a 410: erased, or retention."""
+    deleted_at: dt.datetime | None = None
+    proof: int | None = None
+    """Of what was erased, for those who may read it: `GET /v1/erasures/{number}`."""
     state: JobState | None = None
     """Of a job that has no result."""
     missing: tuple[int, ...] | None = None

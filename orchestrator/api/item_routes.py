@@ -113,7 +113,7 @@ class ItemRoutes(Generic[Ended, P]):
                 found = await stored.after(job.id, query.after, query.limit)
             return self.page.model_validate({"items": found.outcomes, "last": found.last, "state": job.state})
 
-        self.router.get("/{id}/items", response_model=self.page, responses=problem_responses(404, 422))(outcomes)
+        self.router.get("/{id}/items", response_model=self.page, responses=problem_responses(404, 410, 422))(outcomes)
 
     async def shown(self, services: Services, job: Job) -> dict[str, Any]:
         """Of a resource, all that a job of many items has."""

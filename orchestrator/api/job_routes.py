@@ -24,7 +24,7 @@ from orchestrator.api.idempotency import idempotency_record, replayed_response, 
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import ACCEPTED_RESPONSE, problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.request_log import request_record
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
@@ -184,7 +184,7 @@ class JobRoutes(Generic[R]):
         self.router.get(
             "/{id}",
             response_model=self.resource,
-            responses=problem_responses(404, *statuses),
+            responses=problem_responses(404, 410, *statuses),
             description=description,
         )(one)
 
@@ -196,7 +196,9 @@ class JobRoutes(Generic[R]):
             job = await _cancel_job(services, caller, id, self.kind, query)
             return Response(status_code=204) if job is None else await self.show(services, job)
 
-        refusals = problem_responses(404, 409, 422) if self.kind == "evaluation" else problem_responses(404, 422)
+        refusals = (
+            problem_responses(404, 409, 410, 422) if self.kind == "evaluation" else problem_responses(404, 410, 422)
+        )
         self.router.delete(
             "/{id}",
             response_model=self.resource,
@@ -215,15 +217,15 @@ async def _cancel_job(
         return None
     ended = await services.jobs.cancel(caller.tenant, JobId(job))
     if ended is None:
-        raise not_found(kind, job)
+        raise not_there(kind, job)
     return ended
 
 
 async def find_job(services: Services, tenant: TenantId, job: str, kind: JobKind) -> Job:
-    """Raises HttpProblem (404) for an unknown id, another tenant's, and another kind's alike."""
+    """Raises HttpProblem: 404 for an unknown id, another tenant's, and another kind's alike, 410 for a deleted one."""
     found = await services.jobs.get(tenant, JobId(job))
     if found is None or found.kind != kind:
-        raise not_found(kind, job)
+        raise not_there(kind, job)
     return found
 
 

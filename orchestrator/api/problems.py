@@ -7,9 +7,19 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from orchestrator.api.common_schemas import ProblemDocument, ProblemError
-from orchestrator.jobs.models import JobState, Problem
+from orchestrator.jobs.models import JobState, Problem, ThingKind
 
-__all__ = ["MEDIA_TYPE", "PROBLEM_KINDS", "HttpProblem", "ProblemKind", "not_found", "problem_kind", "type_uri"]
+__all__ = [
+    "MEDIA_TYPE",
+    "PROBLEM_KINDS",
+    "HttpProblem",
+    "NoSuchThing",
+    "ProblemKind",
+    "not_found",
+    "not_there",
+    "problem_kind",
+    "type_uri",
+]
 
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
@@ -37,7 +47,7 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
         ProblemKind("not-finished", 409, "There is no result yet"),
         ProblemKind("cancelled", 409, "There is no result: it was cancelled"),
         ProblemKind("group-incomplete", 409, "Members of the group are missing"),
-        ProblemKind("gone", 410, "The result has been deleted"),
+        ProblemKind("gone", 410, "It has been deleted"),
         ProblemKind("content-too-large", 413, "The body is too large"),
         ProblemKind("unsupported-media-type", 415, "The body's media type is not supported"),
         ProblemKind("invalid-request", 422, "The request cannot be used"),
@@ -114,5 +124,24 @@ class HttpProblem(HTTPException):
         return Response(body, self.kind.status, headers, MEDIA_TYPE)
 
 
+class NoSuchThing(HttpProblem):
+    """The caller has no job or batch with this id: 404, which the application answers with 410 in its place where
+    they have deleted it."""
+
+    def __init__(self, thing: ThingKind, id: str, detail: str) -> None:
+        super().__init__("not-found", detail)
+        self.thing, self.id = thing, id
+
+
+def not_there(thing: ThingKind, id: str, what: str = "") -> NoSuchThing:
+    """`what`: how the caller knows it, where that is not its kind."""
+    return NoSuchThing(thing, id, _unknown(what or thing, id))
+
+
 def not_found(what: str, name: str) -> HttpProblem:
-    return HttpProblem("not-found", f"You have no {what} {name[:80]!r}. Was it deleted?")
+    """Of what nobody remembers once it is deleted."""
+    return HttpProblem("not-found", _unknown(what, name))
+
+
+def _unknown(what: str, name: str) -> str:
+    return f"You have no {what} {name[:80]!r}. Was it deleted?"

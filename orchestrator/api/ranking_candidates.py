@@ -18,7 +18,7 @@ from assayer.ranking.known_comparisons import of_these_words, other_words
 from assayer.reports.scores import score_of
 from orchestrator.api.common_schemas import Body, IdeaBody, Resource
 from orchestrator.api.job_routes import find_job, idea_of, no_result_problem
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services
 from orchestrator.jobs.models import BatchId, Job, LivePriority, TenantId
 from orchestrator.jobs.requests import Limits, RankingRequest
@@ -169,9 +169,7 @@ def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates
 
 
 async def _candidates_of_batch(services: Services, tenant: TenantId, name: BatchId) -> RankingCandidates:
-    batch = await services.jobs.batch(tenant, name)
-    if batch is None:
-        raise not_found("batch", name)
+    batch = await services.find_batch(tenant, name)
     if batch.finished_at is None:
         raise HttpProblem(
             "not-finished", f"The batch {name} has not finished. Its events tell when it has; DELETE cancels the rest."

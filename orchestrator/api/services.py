@@ -15,7 +15,7 @@ from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.api.backpressure import StreamLimit, UploadLimit
 from orchestrator.api.common_schemas import Check
 from orchestrator.api.identifiers import IdGenerator
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.searchable_corpus import SearchableCorpora
 from orchestrator.api.validation_errors import suggestion
 from orchestrator.jobs.estimates import TypicalEvaluation
@@ -56,6 +56,7 @@ from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
+from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 
@@ -118,6 +119,7 @@ class Services:
     figures: PgReportFigures
     costs: PgEvaluationCosts
     erasures: PgErasures
+    tombstones: PgTombstones
     metrics: PgServiceMetrics
     listener: NotificationListener
     """Opened and closed by whoever made it."""
@@ -171,10 +173,10 @@ class Services:
         return None
 
     async def find_batch(self, tenant: TenantId, id: str) -> BatchStatus:
-        """Raises HttpProblem (404)."""
+        """Raises HttpProblem (404, 410)."""
         found = await self.jobs.batch(tenant, BatchId(id))
         if found is None:
-            raise not_found("batch", id)
+            raise not_there("batch", id)
         return found
 
     def judged_blind(self, said: bool | None, *, several: bool) -> bool:

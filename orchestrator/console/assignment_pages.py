@@ -14,7 +14,7 @@ from starlette.responses import Response
 from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_found, not_there
 from orchestrator.api.routes.assignments import AssignBody, DraftOfAssignments, draft_assignments, keep_draft
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
@@ -156,6 +156,7 @@ async def _conflict(
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
     if done is None:
+        await _proposal(services, who, call, evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", reviewer)
     return _back(call)
 
@@ -239,5 +240,5 @@ async def _proposal(services: Services, who: SignedIn, call: BatchStatus, id: st
     """One of this call. Raises HttpProblem (404)."""
     job = await services.jobs.get(who.tenant, JobId(id))
     if job is None or job.batch != call.id:
-        raise not_found("proposal in this call", id)
+        raise not_there("evaluation", id, "proposal in this call")
     return job.id

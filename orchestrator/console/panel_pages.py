@@ -11,7 +11,7 @@ from starlette.responses import Response
 from assayer.models import Absent
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.routes.panel import PanelPair, Reason, rows_of, whole_panel
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
@@ -54,7 +54,7 @@ async def override(
     call = await services.find_batch(who.tenant, id)
     job = await services.jobs.get(who.tenant, JobId(evaluation))
     if job is None or job.batch != call.id:
-        raise not_found("proposal in this call", evaluation)
+        raise not_there("evaluation", evaluation, "proposal in this call")
     if len(reason.strip()) < 3:
         return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
     try:

@@ -13,7 +13,7 @@ from assayer.reports.contestation_page import contestation_page
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.routes.comparisons import comparison_request, evaluated_idea
 from orchestrator.api.routes.evaluations import stored_report
 from orchestrator.api.routes.remarks import RemarkText
@@ -74,7 +74,7 @@ async def remark(
 ) -> Response:
     made = await services.remarks.add(who.tenant, JobId(id), text, who.actor, services.clock.now())
     if made is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return RedirectResponse(f"/console/proposals/{id}#remark-{made.id}", 303)
 
 

@@ -13,12 +13,12 @@ from assayer.ranking.options import RankingOptions
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem
 from orchestrator.api.ranking_candidates import RankingBody, ranking_request
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.console.shortlist import shortlist
-from orchestrator.jobs.models import TERMINAL, BatchId, Job, JobId, TenantId
+from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
 from orchestrator.jobs.requests import Limits
 from orchestrator.jobs.submissions import BatchStatus, NewJob
 
@@ -62,7 +62,7 @@ async def rankings(
     max_usd: str = "",
 ) -> Response:
     """Those of the call; with a choice also what it would take."""
-    call = await _call(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd}
     choice, fault, expected = RankingChoice(), "", None
     if any(given.values()) and who.may("run calls"):
@@ -92,7 +92,7 @@ async def start(
     calls_per_idea: Annotated[str, Form(max_length=20)] = "",
     max_usd: Annotated[str, Form(max_length=20)] = "",
 ) -> Response:
-    call = await _call(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     work, _ = await ranking_request(_body(call, _choice(cut, calls_per_idea, max_usd)), services, who.tenant)
     job = JobId(services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
@@ -110,7 +110,7 @@ async def ranking(
     cut: Annotated[int | None, Query(ge=1, le=10_000)] = None,
 ) -> Response:
     """Under way, or at a cut."""
-    call = await _call(services, who.tenant, id)
+    call = await services.find_batch(who.tenant, id)
     job = await find_job(services, who.tenant, ranking, "ranking")
     summary = await services.rankings.summary(who.tenant, job.id)
     standings = await services.rankings.standings(who.tenant, call.id, job.id)
@@ -202,11 +202,3 @@ async def _told(services: Services, job: Job) -> tuple[int, int] | None:
     event = await services.events.latest(job.id, "progress")
     stages = event.data.get("stages", ()) if event is not None else ()
     return next(((int(one["done"]), int(one["total"])) for one in stages if one.get("total")), None)
-
-
-async def _call(services: Services, tenant: TenantId, id: str) -> BatchStatus:
-    """Raises HttpProblem (404)."""
-    found = await services.jobs.batch(tenant, BatchId(id))
-    if found is None:
-        raise not_found("batch", id)
-    return found

@@ -11,7 +11,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.acting import require_blind_opinion
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.routes.evaluations import report_of_reviewer
 from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_proposal
 from orchestrator.api.services import Services, ServicesDependency
@@ -54,7 +54,7 @@ async def give(
     actor, now = who.actor, services.clock.now()
     standing = await services.assignments.standing(who.tenant, JobId(id), MemberId(who.subject))
     if standing is None:
-        raise not_found("proposal", id)
+        raise not_there("evaluation", id, "proposal")
     act = services.opinions.revise if standing.blind_given else services.opinions.give
     try:
         await act(who.tenant, JobId(id), score, note, actor, now)
@@ -95,7 +95,7 @@ async def declare(
     """One must not review it: it leaves the queue."""
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
-        raise not_found("proposal", id)
+        raise not_there("evaluation", id, "proposal")
     try:
         await services.assignments.declare(who.tenant, JobId(id), member, reason, who.actor, services.clock.now())
     except ReviewRefused as refusal:
@@ -106,7 +106,7 @@ async def declare(
 async def _review(id: str, request: Request, who: SignedIn, services: Services, refusal: str = "") -> Response:
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
-        raise not_found("proposal", id)
+        raise not_there("evaluation", id, "proposal")
     try:
         text, missing = await read_proposal(services, who.tenant, id), ""
     except HttpProblem as problem:

@@ -36,6 +36,7 @@ __all__ = [
     "Tenant",
     "TenantId",
     "TenantPlan",
+    "ThingKind",
 ]
 
 TenantId = NewType("TenantId", str)
@@ -44,6 +45,8 @@ JobId = NewType("JobId", str)
 BatchId = NewType("BatchId", str)
 
 JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
+ThingKind = Literal[JobKind, "batch"]
+"""What a tenant submits and deletes."""
 LivePriority = Literal["interactive", "batch"]
 Priority = Literal[LivePriority, "overnight"]
 """Overnight jobs have places of their own, and their questions to language models wait for batches that cost less."""

@@ -59,6 +59,7 @@ _DECLARE = """
     INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
     SELECT jobs.id, members.id, 'declared', $4, $5 FROM jobs, members
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND members.tenant = $1 AND members.id = $3
+    FOR KEY SHARE OF jobs
     ON CONFLICT (evaluation, member) DO UPDATE SET source = 'declared', reason = $4, cleared = NULL, at = $5
     RETURNING known.*
 """

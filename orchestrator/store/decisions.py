@@ -16,7 +16,7 @@ __all__ = ["PgDecisions"]
 
 _OVERRIDE = """
     INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
-    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation'
+    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE SET score = $3, reason = $4, by = $5, name = $6, at = $7
     RETURNING known.*
 """

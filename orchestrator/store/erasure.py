@@ -13,7 +13,7 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
 from orchestrator.store.notifications import cancelled_notifications, notify
-from orchestrator.store.retention import delete_jobs
+from orchestrator.store.retention import erase_batch, erase_jobs
 from orchestrator.store.rows import from_row
 
 __all__ = ["JobToErase", "PgErasures"]
@@ -75,7 +75,11 @@ _CANCEL = finish_statement(
     "id IN (SELECT id FROM jobs WHERE tenant = $1 AND state IN ('queued', 'running') AND id = ANY($2) "
     "ORDER BY id FOR UPDATE)",
 )
-_BATCHES_OF = "SELECT DISTINCT batch FROM jobs WHERE tenant = $1 AND id = ANY($2) AND batch IS NOT NULL"
+# Calls before their jobs, as whoever acts about a call does.
+_LOCK_BATCHES_OF = """
+    SELECT id FROM batches WHERE id IN (SELECT batch FROM jobs WHERE tenant = $1 AND id = ANY($2))
+    ORDER BY id FOR NO KEY UPDATE
+"""
 # Messages to webhooks tell titles and names, also that it was cancelled just now.
 _FORGET_MESSAGES = """
     DELETE FROM deliveries USING webhooks
@@ -95,7 +99,6 @@ _FORGET_RESPONSES = """
 """
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 _SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
-_DELETE_BATCH = "DELETE FROM batches WHERE tenant = $1 AND id = $2"
 
 
 _STILL_STORED = """
@@ -152,7 +155,7 @@ class PgErasures:
         things = [*jobs, *([batch] if batch else [])]
         about = batch or ("an applicant" if source is not None or len(jobs) != 1 else jobs[0])
         tip = await self._log.erase(tenant, actor, about, things, now)
-        deed = _Deed(self._log, tenant, actor, about, now)
+        deed = _Deed(self._log, tenant, actor, about, now, tip.number)
         for start in range(0, len(jobs), _AT_ONCE):
             await self._database.run(partial(deed.delete_jobs, jobs[start : start + _AT_ONCE]))
         if source is not None:
@@ -181,12 +184,14 @@ class _Deed(NamedTuple):
     actor: Actor
     about: str
     now: dt.datetime
+    proof: int
+    """Number of the entry of the audit log that says what was erased."""
 
     async def delete_jobs(self, jobs: Sequence[JobId], connection: Connection) -> None:
         async with connection.transaction():
-            batches = [row["batch"] for row in await connection.fetch(_BATCHES_OF, self.tenant, jobs)]
+            batches = [row["id"] for row in await connection.fetch(_LOCK_BATCHES_OF, self.tenant, jobs)]
             cancelled = await connection.fetch(_CANCEL, self.tenant, jobs)
-            await delete_jobs(connection, self.tenant, jobs)
+            await erase_jobs(connection, self.tenant, jobs, self.now, self.proof)
             await self._forget(connection, jobs, [*jobs, *batches])
         await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
 
@@ -197,7 +202,7 @@ class _Deed(NamedTuple):
 
     async def delete_batch(self, batch: BatchId, connection: Connection) -> None:
         async with connection.transaction():
-            await connection.fetch(_DELETE_BATCH, self.tenant, batch)
+            await erase_batch(connection, self.tenant, batch, self.now, self.proof)
             await self._forget(connection, [batch], [batch])
 
     async def _forget(self, connection: Connection, things: Sequence[str], answered: Sequence[str]) -> None:

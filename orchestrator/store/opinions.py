@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
@@ -15,6 +16,8 @@ from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
 __all__ = ["PgOpinions"]
+
+T = TypeVar("T")
 
 _ASSIGNED = """
     SELECT EXISTS (
@@ -80,18 +83,17 @@ class PgOpinions:
         where another one was given before, a conflict stands, or the call is signed off."""
         member, stored = MemberId(actor.id), storable_text(note)
 
-        async def change(connection: Connection) -> None:
+        async def change(connection: Connection) -> Opinion:
             if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
                 await self._log.append(
                     connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
                 )
+            opinion = await _opinion(connection, tenant, evaluation, member)
+            if (opinion.blind_score, opinion.blind_note) != (score, stored):
+                raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
+            return opinion
 
-        if not await self._changed(tenant, evaluation, member, change):
-            return None
-        (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
-        if (opinion.blind_score, opinion.blind_note) != (score, stored):
-            raise ReviewRefused("You have given your first opinion, and it stays. Revise it (PATCH).")
-        return opinion
+        return await self._changed(tenant, evaluation, member, change)
 
     async def revise(
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
@@ -100,17 +102,15 @@ class PgOpinions:
         first opinion."""
         member, stored = MemberId(actor.id), storable_text(note)
 
-        async def change(connection: Connection) -> None:
+        async def change(connection: Connection) -> Opinion:
             if await connection.fetchrow(_REVISE, evaluation, member, score, stored, now) is None:
                 raise ReviewRefused("There is nothing to revise: give your first opinion before (POST).")
             await self._log.append(
                 connection, tenant, actor, "opinion revised", evaluation, now, score=score, note=stored
             )
+            return await _opinion(connection, tenant, evaluation, member)
 
-        if not await self._changed(tenant, evaluation, member, change):
-            return None
-        (opinion,) = await self.of(tenant, evaluation=evaluation, member=member)
-        return opinion
+        return await self._changed(tenant, evaluation, member, change)
 
     async def of(
         self,
@@ -146,31 +146,31 @@ class PgOpinions:
         first opinion: the points are the machine's."""
         member, stored = MemberId(actor.id), storable_text(reason)
 
-        async def change(connection: Connection) -> None:
+        async def change(connection: Connection) -> bool:
             given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
             if await connection.fetchrow(given, evaluation, member) is None:
                 raise ReviewRefused("Give your first opinion before you see the machine's points.")
             await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
             said = {"point": point, "agrees": agrees, "reason": stored}
             await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **said)
+            return True
 
-        return await self._changed(tenant, evaluation, member, change)
+        return await self._changed(tenant, evaluation, member, change) is not None
 
     async def _changed(
         self,
         tenant: TenantId,
         evaluation: JobId,
         member: MemberId,
-        change: Callable[[Connection], Awaitable[None]],
-    ) -> bool:
-        """False where it is not assigned to them. Raises ReviewRefused."""
+        change: Callable[[Connection], Awaitable[T]],
+    ) -> T | None:
+        """None where it is not assigned to them. Raises ReviewRefused."""
 
-        async def work(connection: Connection) -> bool:
+        async def work(connection: Connection) -> T | None:
             async with connection.transaction():
                 if not await _may_give(connection, tenant, evaluation, member):
-                    return False
-                await change(connection)
-                return True
+                    return None
+                return await change(connection)
 
         return await self._database.run(work)
 
@@ -179,6 +179,12 @@ class PgOpinions:
     ) -> list[PointJudgement]:
         rows = await self._database.fetch(_JUDGEMENTS, tenant, evaluation, member)
         return [from_row(PointJudgement, row) for row in rows]
+
+
+async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
+    """That was just written: in the same transaction, as it may be erased right after."""
+    (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
+    return from_row(Opinion, row)
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:

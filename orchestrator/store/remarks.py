@@ -13,9 +13,10 @@ from orchestrator.store.rows import from_row
 
 __all__ = ["PgRemarks"]
 
+# The lock: a statement that meets an erasure waits for it, and finds nothing. So do the others of people's acts.
 _ADD = """
     INSERT INTO remarks (evaluation, by, name, role, text, at)
-    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation'
+    SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT DO NOTHING RETURNING *
 """
 _SAME = """

@@ -4,14 +4,16 @@ import datetime as dt
 from collections.abc import Sequence
 
 from orchestrator.access.audit_chain import Actor
-from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import FORGET_DOCUMENTS
+from orchestrator.store.tombstones import burial
 
-__all__ = ["delete_jobs", "delete_tenant", "forget_documents", "purge"]
+__all__ = ["delete_tenant", "erase_batch", "erase_jobs", "forget_documents", "purge"]
 
 _AT_ONCE = 200
+_STONES_AT_ONCE = 10_000
 _DAY = dt.timedelta(days=1)
 """An open batch is closed after this long."""
 _WEEK = dt.timedelta(days=7)
@@ -37,21 +39,26 @@ _DELETE = """
     ), waiting AS (
         DELETE FROM llm_batch_calls WHERE run_id IN (SELECT run_id FROM orphaned)
     ), gone AS (
-        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, state, batch
-    ), counted AS (
+        DELETE FROM jobs WHERE id IN (SELECT id FROM chosen) RETURNING id, tenant, kind, state, batch
+    ), {buried}counted AS (
         UPDATE batches SET erased = erased + lost.rows
         FROM (SELECT batch, count(*) AS rows FROM gone GROUP BY batch ORDER BY batch) AS lost
         WHERE batches.id = lost.batch
     )
     SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS told FROM gone
 """
-_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)")
-_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)")
+_ERASED, _EXPIRED = (
+    f"buried AS ({one}), "
+    for one in (burial("gone", "kind", "$3", "erased", "$4"), burial("gone", "kind", "$1", "retention"))
+)
+_DELETE_JOBS = _DELETE.format(condition="tenant = $1 AND id = ANY($2)", buried=_ERASED)
+_DELETE_SOME = _DELETE.format(condition="id IN (SELECT id FROM jobs WHERE tenant = $1 LIMIT $2)", buried="")
 _DELETE_OLD = _DELETE.format(
     condition="""id IN (
         SELECT jobs.id FROM tenants JOIN jobs ON jobs.tenant = tenants.id
         WHERE finished_at < $1::timestamptz - retention_days * interval '1 day' LIMIT $2
-    )"""
+    )""",
+    buried=_EXPIRED,
 )
 
 # A job whose row is locked is just being run again, or erased.
@@ -69,10 +76,22 @@ _DELETE_LATE_ANSWERS = """
 """
 _DELETE_LATE_REPORTS = "DELETE FROM evaluations WHERE id IN (SELECT run_id FROM erased_runs)"
 
-_DELETE_BATCHES = """
-    DELETE FROM batches USING tenants
-    WHERE tenants.id = tenant AND batches.created_at < $1::timestamptz - retention_days * interval '1 day'
-      AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id)
+_DELETE_BATCHES = f"""
+    WITH gone AS (
+        DELETE FROM batches USING tenants
+        WHERE tenants.id = tenant AND batches.created_at < $1::timestamptz - retention_days * interval '1 day'
+          AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id)
+        RETURNING tenant, batches.id
+    ) {burial("gone", "'batch'", "$1", "retention")}
+"""  # noqa: S608 - put together from constants
+_DELETE_BATCH = f"""
+    WITH gone AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
+    {burial("gone", "'batch'", "$3", "erased", "$4")}
+"""  # noqa: S608 - put together from constants
+# A tenant takes its tombstones along; many are gone before, so that the last statement is short.
+_FORGET_SOME = """
+    DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
+    RETURNING id
 """
 
 # Its members go with their jobs; a group of which none is left is forgotten.
@@ -83,17 +102,25 @@ _DELETE_GROUPS = """
 """
 
 
-async def delete_jobs(connection: Connection, tenant: TenantId, jobs: Sequence[JobId]) -> int:
-    """How many there were."""
-    return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs)))
+async def erase_jobs(
+    connection: Connection, tenant: TenantId, jobs: Sequence[JobId], now: dt.datetime, proof: int
+) -> int:
+    """How many there were. `proof`: number of the entry of the audit log that says so."""
+    return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs), now, proof))
+
+
+async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, now: dt.datetime, proof: int) -> None:
+    """One without jobs."""
+    await connection.fetch(_DELETE_BATCH, tenant, batch, now, proof)
 
 
 async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, actor: Actor, now: dt.datetime) -> bool:
     """With everything that belongs to it, and the words of its audit log, of which hashes stay. Its keys go first, so
     that nothing new comes in meanwhile. Should this end half way, it is there still, and can be deleted again."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
-    while await database.fetch(_DELETE_SOME, tenant, _AT_ONCE):
-        pass
+    for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _STONES_AT_ONCE)):
+        while await database.fetch(statement, tenant, at_once):
+            pass
 
     async def work(connection: Connection) -> bool:
         async with connection.transaction():

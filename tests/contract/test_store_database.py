@@ -64,6 +64,7 @@ TABLES = {
     "spending",
     "tenant_rates",
     "tenants",
+    "tombstones",
     "turns",
     "viewpoint_edges",
     "viewpoint_graphs",

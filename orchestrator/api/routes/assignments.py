@@ -15,7 +15,7 @@ from orchestrator.api.common_schemas import Body, Page, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -110,7 +110,7 @@ class DraftOfAssignments(NamedTuple):
 
 @router.post(
     "/v1/batches/{id}/assignments",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def assign(id: PathId, body: AssignBody, caller: Assigner, services: ServicesDependency) -> AssignmentOutcome:
@@ -201,17 +201,17 @@ async def queue(
     return Page(items=tuple(found), next=None)
 
 
-@router.delete("/v1/evaluations/{id}/assignments", status_code=204, responses=problem_responses(404, 409, 422))
+@router.delete("/v1/evaluations/{id}/assignments", status_code=204, responses=problem_responses(404, 409, 410, 422))
 async def withdraw(
     id: PathId, query: Annotated[OfReviewer, Query()], caller: Assigner, services: ServicesDependency
 ) -> None:
     """Takes a proposal from a reviewer who has not given an opinion on it."""
     member, now = MemberId(query.reviewer), services.clock.now()
     if not await services.assignments.withdraw(caller.tenant, JobId(id), member, actor_of(caller), now):
-        raise not_found("assignment without an opinion", id)
+        raise not_there("evaluation", id, "assignment without an opinion")
 
 
-@router.get("/v1/batches/{id}/conflicts", responses=problem_responses(404, 422))
+@router.get("/v1/batches/{id}/conflicts", responses=problem_responses(404, 410, 422))
 async def conflicts(id: PathId, caller: PeopleReader, services: ServicesDependency) -> Page[ConflictOfInterest]:
     """Conflicts of interest of a batch: declared, and found when reviewers were assigned; cleared ones included."""
     batch = await services.find_batch(caller.tenant, id)
@@ -220,7 +220,7 @@ async def conflicts(id: PathId, caller: PeopleReader, services: ServicesDependen
 
 @router.post(
     "/v1/evaluations/{id}/conflicts",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def declare(
@@ -236,18 +236,18 @@ async def declare(
         if member != caller.member:
             raise HttpProblem("forbidden", "A reviewer declares conflicts of their own.")
         if await services.assignments.standing(caller.tenant, JobId(id), member) is None:
-            raise not_found("evaluation", id)
+            raise not_there("evaluation", id)
     if not member:
         raise HttpProblem.invalid("Say whose conflict it is: you are no reviewer.", "/reviewer")
     declared = await services.assignments.declare(
         caller.tenant, JobId(id), member, body.reason, actor_of(caller), services.clock.now()
     )
     if declared is None:
-        raise not_found("evaluation or reviewer", id)
+        raise not_there("evaluation", id, "evaluation or reviewer")
     return declared
 
 
-@router.delete("/v1/evaluations/{id}/conflicts", responses=problem_responses(404, 409, 422))
+@router.delete("/v1/evaluations/{id}/conflicts", responses=problem_responses(404, 409, 410, 422))
 async def clear(
     id: PathId, query: Annotated[ClearQuery, Query()], caller: Assigner, services: ServicesDependency
 ) -> ConflictOfInterest:
@@ -256,7 +256,7 @@ async def clear(
         caller.tenant, JobId(id), MemberId(query.reviewer), query.reason, actor_of(caller), services.clock.now()
     )
     if cleared is None:
-        raise not_found("conflict of interest", id)
+        raise not_there("evaluation", id, "conflict of interest")
     return cleared
 
 

@@ -176,7 +176,7 @@ async def ask(
     status_code=202,
     response_model=AcceptedBatch,
     openapi_extra=BATCH_BODY,
-    responses={**_ACCEPTED, **problem_responses(404, 409, 413, 415, 422, 501)},
+    responses={**_ACCEPTED, **problem_responses(404, 409, 410, 413, 415, 422, 501)},
 )
 async def more(
     id: PathId,

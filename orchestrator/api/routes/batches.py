@@ -23,7 +23,7 @@ from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import event_stream_response, problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.routes.evaluations import Evaluation, evaluation_resources
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.batches.results import (
@@ -197,7 +197,7 @@ async def listed(
     return page_of(found, query.limit, lambda batch: batch_summary(batch, now))
 
 
-@router.get("/{id}", responses=problem_responses(404, 422))
+@router.get("/{id}", responses=problem_responses(404, 410, 422))
 async def one(id: PathId, caller: Reader, services: ServicesDependency) -> BatchResource:
     """One batch: its progress, and the rows that hold no usable idea."""
     batch = await services.find_batch(caller.tenant, id)
@@ -210,7 +210,9 @@ async def one(id: PathId, caller: Reader, services: ServicesDependency) -> Batch
     return batch_resource(batch, services.clock.now()).model_copy(update=more)
 
 
-@router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
+@router.patch(
+    "/{id}", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
+)
 async def change(
     id: PathId,
     body: BatchPatch,
@@ -222,11 +224,11 @@ async def change(
     if details and not await services.call_details.change(
         caller.tenant, BatchId(id), details, actor_of(caller), services.clock.now()
     ):
-        raise not_found("batch", id)
+        raise not_there("batch", id)
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.delete("/{id}", responses=problem_responses(404, 409, 422))
+@router.delete("/{id}", responses=problem_responses(404, 409, 410, 422))
 async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) -> BatchResource:
     """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are.
     Refused once it is signed off."""
@@ -235,7 +237,7 @@ async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) ->
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
-@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
+@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 410, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> RetriedBatch:
     """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
     budget, without paying again for answers that are there. Refused once it is signed off."""
@@ -245,7 +247,7 @@ async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> 
     return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=found)
 
 
-@router.get("/{id}/evaluations", responses=problem_responses(404, 422))
+@router.get("/{id}/evaluations", responses=problem_responses(404, 410, 422))
 async def evaluations(
     id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[Evaluation]:
@@ -265,7 +267,7 @@ async def evaluations(
 @router.get(
     "/{id}/events",
     response_class=EventSourceResponse,
-    responses={**_STREAM_RESPONSES, **problem_responses(404, 422)},
+    responses={**_STREAM_RESPONSES, **problem_responses(404, 410, 422)},
     dependencies=[Depends(count_as_stream)],
 )
 async def stream(
@@ -310,7 +312,9 @@ def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> 
     return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
 
 
-@router.get("/{id}/results", response_class=Response, responses={200: _RESULTS, **problem_responses(404, 406, 422)})
+@router.get(
+    "/{id}/results", response_class=Response, responses={200: _RESULTS, **problem_responses(404, 406, 410, 422)}
+)
 async def results(
     id: PathId,
     query: Annotated[ResultsQuery, Query()],

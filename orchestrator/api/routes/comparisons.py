@@ -20,7 +20,7 @@ from orchestrator.api.job_routes import (
     job_fields,
     submission_route,
 )
-from orchestrator.api.problems import HttpProblem
+from orchestrator.api.problems import HttpProblem, NoSuchThing
 from orchestrator.api.ranking_candidates import idea_of_report
 from orchestrator.api.services import Services, ServicesDependency, StreamLimitDependency
 from orchestrator.jobs.models import Job, JobId, JobState, LivePriority, TenantId
@@ -119,8 +119,10 @@ async def evaluated_idea(services: Services, tenant: TenantId, evaluation: str, 
     report = None if job is None or job.kind != "evaluation" else await services.jobs.report(tenant, job.id)
     if report is not None:
         return idea_of_report(report)
-    why = "There is no such evaluation." if job is None else f"It has no report: it is {job.state}."
-    if pointer and job is not None:
+    if job is None:
+        raise NoSuchThing("evaluation", evaluation, f"{evaluation}: There is no such evaluation.")
+    why = f"It has no report: it is {job.state}."
+    if pointer:
         raise HttpProblem.invalid(why, pointer)
     raise HttpProblem("not-found", f"{evaluation}: {why}")
 

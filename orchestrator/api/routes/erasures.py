@@ -67,7 +67,7 @@ class Erasure(Resource):
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 
-@router.post("", responses=problem_responses(404, 415, 422), dependencies=[Depends(json_only)])
+@router.post("", responses=problem_responses(404, 410, 415, 422), dependencies=[Depends(json_only)])
 async def erase(body: ErasureBody, caller: Manager, services: ServicesDependency) -> Erasure:
     """Deletes all that you have stored about an idea, or of a batch: ideas, reports, answers, events, and every
     ranking and comparison in which they stand. Nothing brings it back; ask with `dry_run` first."""

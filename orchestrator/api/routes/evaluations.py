@@ -244,7 +244,7 @@ async def _for_reviewer(services: Services, tenant: TenantId, id: str, report: R
     return await asyncio.to_thread(report_for_reviewer, report, numbered_title(None if job is None else job.row))
 
 
-@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 422, 429))
+@router.post("/{id}/retry", status_code=202, responses=problem_responses(404, 409, 410, 422, 429))
 async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> Evaluation:
     """Evaluates again what failed, was given up or was cancelled: under the same id, within the same budget, without
     paying again for answers that are there. One that waits or runs stays as it is. Refused once its batch is signed

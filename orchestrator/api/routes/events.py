@@ -57,7 +57,7 @@ def _stream_router(kind: JobKind) -> APIRouter:
     @streams.get(
         "/events",
         response_class=EventSourceResponse,
-        responses={**_STREAM, **problem_responses(404, 422)},
+        responses={**_STREAM, **problem_responses(404, 410, 422)},
         dependencies=[Depends(count_as_stream)],
     )
     async def stream(
@@ -102,7 +102,7 @@ def _server_sent_event(event: JobEvent) -> ServerSentEvent:
     return ServerSentEvent(data.model_dump_json(), id=str(event.number), event=event.kind, sep="\n")
 
 
-@router.get("/v1/evaluations/{id}/timeline", responses=problem_responses(404), tags=["evaluations"])
+@router.get("/v1/evaluations/{id}/timeline", responses=problem_responses(404, 410), tags=["evaluations"])
 async def drawn(id: PathId, caller: Reader, services: ServicesDependency) -> Timeline:
     """What ran when: the time in the queue, the method's stages, the calls of language models."""
     job = await find_job(services, caller.tenant, id, "evaluation")

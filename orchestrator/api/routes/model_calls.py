@@ -56,14 +56,14 @@ class ModelCallContents(Resource):
     """JSON."""
 
 
-@router.get("", responses=problem_responses(404))
+@router.get("", responses=problem_responses(404, 410))
 async def model_calls(id: PathId, caller: Reader, services: ServicesDependency) -> Page[ModelCall]:
     """All of them, in the order in which they ended."""
     job = await find_job(services, caller.tenant, id, "evaluation")
     return Page(items=tuple(call for call, _ in await calls_of(services, job)), next=None)
 
 
-@router.get("/{number}", responses=problem_responses(404, 422))
+@router.get("/{number}", responses=problem_responses(404, 410, 422))
 async def model_call(id: PathId, number: CallNumber, caller: Reader, services: ServicesDependency) -> ModelCallContents:
     """With the messages that were sent and the answer that was taken."""
     job = await find_job(services, caller.tenant, id, "evaluation")

@@ -17,7 +17,7 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import HttpProblem, not_found
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import JobId, TenantId
@@ -55,13 +55,13 @@ class ProposalToRead(Resource):
     """What says whose it is was masked, as for the machine."""
 
 
-@router.get("/proposal", responses=problem_responses(404, 409, 422))
+@router.get("/proposal", responses=problem_responses(404, 409, 410, 422))
 async def proposal(id: PathId, caller: ProposalReader, services: ServicesDependency) -> ProposalToRead:
     """The proposal itself, masked where it is judged blind; nothing of what the machine thinks of it."""
     if caller.role == "reviewer":
         member = caller.member or MemberId(caller.key)
         if await services.assignments.standing(caller.tenant, JobId(id), member) is None:
-            raise not_found("evaluation", id)
+            raise not_there("evaluation", id)
     return await read_proposal(services, caller.tenant, id)
 
 
@@ -70,7 +70,7 @@ async def read_proposal(services: Services, tenant: TenantId, id: str) -> Propos
     job = await find_job(services, tenant, id, "evaluation")
     request = await services.jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     if request.idea is not None:
         try:
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
@@ -83,7 +83,9 @@ async def read_proposal(services: Services, tenant: TenantId, id: str) -> Propos
     return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.text, masked=request.blind)
 
 
-@router.post("/opinions", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
+@router.post(
+    "/opinions", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
+)
 async def give(id: PathId, body: OpinionBody, caller: ReviewerCaller, services: ServicesDependency) -> Opinion:
     """A reviewer's first opinion, given without knowing the machine's. It stays; then the report opens. Sent again, it
     changes nothing."""
@@ -91,22 +93,24 @@ async def give(id: PathId, body: OpinionBody, caller: ReviewerCaller, services: 
         caller.tenant, JobId(id), body.score, body.note, actor_of(caller), services.clock.now()
     )
     if given is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return given
 
 
-@router.patch("/opinions", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
+@router.patch(
+    "/opinions", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
+)
 async def revise(id: PathId, body: OpinionBody, caller: ReviewerCaller, services: ServicesDependency) -> Opinion:
     """A reviewer's opinion after having read the report. The first one is kept beside it."""
     revised = await services.opinions.revise(
         caller.tenant, JobId(id), body.score, body.note, actor_of(caller), services.clock.now()
     )
     if revised is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return revised
 
 
-@router.get("/opinions", responses=problem_responses(404, 422))
+@router.get("/opinions", responses=problem_responses(404, 410, 422))
 async def opinions(
     id: PathId,
     caller: Annotated[AuthenticatedCaller, Depends(acting("see the panel", "give opinions", scope="read"))],
@@ -119,7 +123,7 @@ async def opinions(
 
 
 @router.post(
-    "/judgements", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)]
+    "/judgements", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
 )
 async def judge(
     id: PathId, body: JudgementBody, caller: ReviewerCaller, reader: ReportReader, services: ServicesDependency
@@ -144,7 +148,7 @@ async def judge_point(services: Services, tenant: TenantId, id: JobId, body: Jud
     return await services.opinions.judge(tenant, id, body.point, body.agrees, body.reason, actor, now)
 
 
-@router.get("/judgements", responses=problem_responses(404, 422))
+@router.get("/judgements", responses=problem_responses(404, 410, 422))
 async def judgements(
     id: PathId,
     caller: Annotated[AuthenticatedCaller, Depends(acting("see the panel", "give opinions", scope="read"))],

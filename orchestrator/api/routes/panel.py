@@ -15,7 +15,7 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.pagination import decode_place, encode_place
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -119,7 +119,7 @@ class PanelQuery(Body):
     """`next` of the page before."""
 
 
-@router.get("/v1/batches/{id}/panel", responses=problem_responses(404, 422))
+@router.get("/v1/batches/{id}/panel", responses=problem_responses(404, 410, 422))
 async def panel(
     id: PathId, query: Annotated[PanelQuery, Query()], caller: PanelReader, services: ServicesDependency
 ) -> Panel:
@@ -179,7 +179,7 @@ def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> 
 
 @router.post(
     "/v1/evaluations/{id}/override",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def override(
@@ -193,13 +193,13 @@ async def override(
         caller.tenant, JobId(id), body.score, body.reason, actor_of(caller), services.clock.now()
     )
     if made is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return made
 
 
 @router.post(
     "/v1/batches/{id}/sign-off",
-    responses=problem_responses(400, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
     dependencies=[Depends(json_only)],
 )
 async def sign_off(
@@ -214,7 +214,7 @@ async def sign_off(
         caller.tenant, BatchId(id), body.note, body.despite_missing, actor_of(caller), services.clock.now()
     )
     if signed is None:
-        raise not_found("batch", id)
+        raise not_there("batch", id)
     return signed
 
 

@@ -44,7 +44,9 @@ async def brief(id: PathId, caller: ReportReader, services: ServicesDependency) 
     return pdf_response(await asyncio.to_thread(brief_pdf, stored, services.settings.fonts), f"{id}-brief.pdf")
 
 
-@router.get("/v1/batches/{id}/dossier", response_class=Response, responses={**_DOSSIER, **problem_responses(404, 422)})
+@router.get(
+    "/v1/batches/{id}/dossier", response_class=Response, responses={**_DOSSIER, **problem_responses(404, 410, 422)}
+)
 async def dossier(
     id: PathId, query: Annotated[DossierQuery, Query()], caller: CallReader, services: ServicesDependency
 ) -> Response:

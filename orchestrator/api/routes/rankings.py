@@ -29,7 +29,6 @@ from orchestrator.api.job_routes import (
 )
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
-from orchestrator.api.problems import not_found
 from orchestrator.api.ranking_candidates import (
     LeftOut,
     Name,
@@ -104,7 +103,7 @@ _COMPARISONS = {
 }
 
 
-@router.post(**submission_route(404, 409, accepted=AcceptedRanking))
+@router.post(**submission_route(404, 409, 410, accepted=AcceptedRanking))
 async def ask(
     body: RankingBody,
     request: Request,
@@ -130,14 +129,14 @@ async def ask(
     return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key)
 
 
-@router.get("", responses=problem_responses(404, 422))
+@router.get("", responses=problem_responses(404, 410, 422))
 async def listed(
     query: Annotated[RankingsQuery, Query()], caller: Reader, services: ServicesDependency
 ) -> Page[RankingResource]:
     """One's own rankings, the newest first: all, those of a batch, or those with an idea of this name."""
     batch = None if query.batch is None else BatchId(query.batch)
-    if batch is not None and await services.jobs.batch(caller.tenant, batch) is None:
-        raise not_found("batch", batch)
+    if batch is not None:
+        await services.find_batch(caller.tenant, batch)
     found = await services.rankings.listed(
         caller.tenant,
         batch=batch,

@@ -11,7 +11,7 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.openapi import problem_responses
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import not_there
 from orchestrator.api.services import ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import JobId
@@ -28,7 +28,7 @@ class RemarkBody(Body):
     text: RemarkText
 
 
-@router.get("", responses=problem_responses(404))
+@router.get("", responses=problem_responses(404, 410))
 async def listed(id: PathId, caller: PanelReader, services: ServicesDependency) -> Page[Remark]:
     """The oldest first, all of them."""
     await find_job(services, caller.tenant, id, "evaluation")
@@ -36,7 +36,10 @@ async def listed(id: PathId, caller: PanelReader, services: ServicesDependency) 
 
 
 @router.post(
-    "", status_code=201, responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)]
+    "",
+    status_code=201,
+    responses=problem_responses(400, 404, 409, 410, 413, 415, 422),
+    dependencies=[Depends(json_only)],
 )
 async def add(
     id: PathId,
@@ -48,5 +51,5 @@ async def add(
     the call is signed off."""
     made = await services.remarks.add(caller.tenant, JobId(id), body.text, actor_of(caller), services.clock.now())
     if made is None:
-        raise not_found("evaluation", id)
+        raise not_there("evaluation", id)
     return made

@@ -64,6 +64,7 @@ from orchestrator.store.remarks import PgRemarks
 from orchestrator.store.report_figures import PgReportFigures
 from orchestrator.store.sessions import PgSessions
 from orchestrator.store.sign_in_attempts import PgSignInAttempts
+from orchestrator.store.tombstones import PgTombstones
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.secrets import SecretCipher
 from tests.contract.store_records import report
@@ -138,6 +139,7 @@ class Service:
             figures=PgReportFigures(database),
             costs=PgEvaluationCosts(database),
             erasures=PgErasures(database, audit_log),
+            tombstones=PgTombstones(database),
             metrics=PgServiceMetrics(database),
             listener=listener,
             methods={

@@ -111,7 +111,7 @@ async def test_comparison_is_cancelled_and_erased(client: httpx2.AsyncClient) ->
     link = (await client.post("/v1/comparisons", json=BODY)).json()["link"]
     assert (await client.delete(link)).json()["state"] == "cancelled"
     assert (await client.delete(link, params={"erase": "true"})).status_code == 204
-    problem(await client.get(link), 404, "not-found")
+    problem(await client.get(link), 410, "gone")
 
 
 async def test_another_tenants_comparison_is_not_there(service: Service, client: httpx2.AsyncClient) -> None:

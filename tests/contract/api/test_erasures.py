@@ -56,7 +56,7 @@ async def test_an_applicant_goes_everywhere_and_the_others_stay(service: Service
         gone = await erased(caller, source="A-1")
         assert (gone["dry_run"], gone["jobs"]) == (False, told["jobs"])
         assert [one["title"] for one in (await caller.get("/v1/evaluations")).json()["items"]] == ["Moss"]
-        assert (await caller.get(f"/v1/comparisons/{compared}")).status_code == 404
+        assert (await caller.get(f"/v1/comparisons/{compared}")).status_code == 410
         left = (await caller.get(f"/v1/batches/{batch}")).json()
         assert (left["rows"], left["rejected"], left["erased"], left["states"]) == (3, 1, 1, {"queued": 1})
         other = (await stranger.get(f"/v1/batches/{elsewhere}")).json()
@@ -79,7 +79,7 @@ async def test_a_batch_goes_with_all_of_its_rows(service: Service) -> None:
         batch, other = await sent(caller), await sent(caller)
         gone = await erased(caller, batch=batch)
         assert (len(gone["jobs"]), gone["refused_rows"], gone["batch"]) == (2, 1, batch)
-        assert (await caller.get(f"/v1/batches/{batch}")).status_code == 404
+        assert (await caller.get(f"/v1/batches/{batch}")).status_code == 410
         assert (await caller.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
         assert batch not in await stored(service.database, batch)
 

@@ -297,7 +297,7 @@ async def test_erasing_takes_manage_and_leaves_nothing(service: Service) -> None
         path = f"{accepted.links.evaluation}?erase=true"
         assert problem(await client.delete(path), 403, "forbidden").scope == "manage"
         assert (await manager.delete(path)).status_code == 204
-        problem(await client.get(accepted.links.evaluation), 404, "not-found")
+        problem(await client.get(accepted.links.evaluation), 410, "gone")
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ async def test_an_applicant_who_is_erased_takes_the_rankings_that_hold_them(serv
     async with service.caller() as owner:
         erased = await owner.post("/v1/erasures", json={"source": "0.txt"})
         assert erased.status_code < 300, erased.text
-        assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 404
+        assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 410
     assert "There are none yet." in await page_of(service, f"/console/calls/{call}/rankings")
 
 

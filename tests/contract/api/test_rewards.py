@@ -117,7 +117,7 @@ async def test_rewards_are_erased_with_their_outcomes(service: Service, client: 
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
     await keep(service, await service.lease(), outcome(0))
     assert (await client.delete(accepted.links.rewards, params={"erase": "true"})).status_code == 204
-    problem(await client.get(accepted.links.items), 404, "not-found")
+    problem(await client.get(accepted.links.items), 410, "gone")
     assert await service.database.fetch("SELECT FROM item_outcomes") == []
 
 
@@ -229,7 +229,7 @@ async def test_debate_is_its_tenants_own_and_gone_when_erased(service: Service, 
         problem(await client.get(f"{accepted.links.items}/{place}/debate"), 422, "invalid-request")
     assert (await client.get(path)).status_code == 200
     await client.delete(accepted.links.rewards, params={"erase": "true"})
-    problem(await client.get(path), 404, "not-found")
+    problem(await client.get(path), 410, "gone")
 
 
 async def test_client_reads_a_debate(service: Service) -> None:

@@ -107,9 +107,9 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     async with asking(service, owner) as owners:
         gone = await owners.post("/v1/erasures", json={"source": "0.txt"})
         assert [one["id"] for one in gone.json()["jobs"]] == [first]
-        problem(await owners.get(f"/v1/evaluations/{first}"), 404, "not-found")
+        problem(await owners.get(f"/v1/evaluations/{first}"), 410, "gone")
         assert (await owners.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
-        problem(await owners.get(f"/v1/evaluations/{second}"), 404, "not-found")
+        problem(await owners.get(f"/v1/evaluations/{second}"), 410, "gone")
     log = await service.services.audit_log.entries(ACME)
     assert [entry.act for entry in log[-2:]] == ["erased", "erased"]
     assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []

@@ -1,0 +1,143 @@
+"""What people do about a proposal that is being erased at that very moment: done, or 410; never a fault of the
+database."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import httpx2
+import pytest
+
+from orchestrator.jobs.models import JobId
+from orchestrator.store import Database
+from orchestrator.store.retention import erase_jobs
+from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.service import ACME, BODY, Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+from tests.contract.api.test_erasure_races import waiting
+from tests.contract.api.test_problems import problem
+from tests.contract.store_jobs import NOW
+
+Ask = Callable[[], Awaitable[httpx2.Response]]
+
+_ACTS = {
+    "opinions": ("reviewer", {"score": 2, "note": "weak"}),
+    "conflicts": ("reviewer", {"reason": "a friend"}),
+    "remarks": ("owner", {"text": "Look at the budget."}),
+    "override": ("owner", {"score": 2, "reason": "because"}),
+}
+
+
+async def erased_under(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
+    """What an act is answered that comes while the erasure is under way, and goes on once it is done."""
+    connection = await service.database.connect_unpooled()
+    try:
+        async with connection.transaction():
+            await erase_jobs(connection, ACME, [JobId(evaluation)], NOW, 1)
+            acting = asyncio.ensure_future(ask())
+            await waiting(service.database, 1)
+        return await acting
+    finally:
+        await connection.close()
+
+
+async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
+    """What an act is answered that holds the call already when the erasure comes. It looks up whether the call is
+    signed off when it has it, which waits here."""
+    connection = await service.database.connect_unpooled()
+    try:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE sign_offs IN ACCESS EXCLUSIVE MODE")
+            acting = asyncio.ensure_future(ask())
+            await waiting(service.database, 1)
+            erasing = asyncio.create_task(service.services.erasures.erase(ACME, OPERATOR, [JobId(evaluation)], NOW))
+            await waiting(service.database, 2)
+        answer = await acting
+        await erasing
+        return answer
+    finally:
+        await connection.close()
+
+
+async def reviewed(service: Service, owner: Person) -> str:
+    """A proposal of a call, which is assigned."""
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as asks:
+        assigned = await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        assert assigned.status_code == 200, assigned.text
+    return first
+
+
+async def words_about(database: Database, evaluation: str) -> list[str]:
+    """Acts of which the audit log still has the words."""
+    rows = await database.fetch(
+        """
+        SELECT entry.act FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
+        WHERE words.about = $1 AND entry.act <> 'erased'
+        """,
+        evaluation,
+    )
+    return [row["act"] for row in rows]
+
+
+@pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])
+async def test_what_is_said_of_a_single_evaluation_while_it_is_erased_is_410(service: Service, what: str) -> None:
+    """No call is locked, which erasing would have to wait for."""
+    owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    async with service.caller() as machine, asking(service, owner) as asks:
+        single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
+        body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})
+        ask = partial(asks.post, f"/v1/evaluations/{single}/{what}", json=body)
+        problem(await erased_under(service, single, ask), 410, "gone")
+    assert await words_about(service.database, single) == []
+
+
+@pytest.mark.parametrize("meets", [erased_under, erased_over])
+@pytest.mark.parametrize("what", _ACTS)
+async def test_an_act_about_a_call_that_meets_an_erasure_is_done_or_410(
+    service: Service, what: str, meets: Callable[[Service, str, Ask], Awaitable[httpx2.Response]]
+) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    first = await reviewed(service, owner)
+    role, body = _ACTS[what]
+    async with asking(service, ada if role == "reviewer" else owner) as acts:
+        answer = await meets(service, first, partial(acts.post, f"/v1/evaluations/{first}/{what}", json=body))
+        if answer.status_code not in (200, 201):
+            problem(answer, 410, "gone")
+    assert await service.database.fetch("SELECT FROM jobs") == []
+    assert await words_about(service.database, first) == []
+
+
+async def test_an_opinion_that_is_erased_as_soon_as_it_is_given_was_given(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    first = await reviewed(service, owner)
+    # At the very end of the transaction that gives the opinion.
+    await service.database.execute("""
+        CREATE FUNCTION erase_at_once() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM jobs WHERE id = NEW.evaluation;
+            RETURN NULL;
+        END $$
+    """)
+    await service.database.execute("""
+        CREATE CONSTRAINT TRIGGER erased_at_once AFTER INSERT OR UPDATE ON opinions DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION erase_at_once()
+    """)
+    try:
+        async with asking(service, ada) as reviews:
+            given = await reviews.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
+    finally:
+        await service.database.execute("DROP FUNCTION erase_at_once CASCADE")
+    assert (given.status_code, given.json().get("blind_score")) == (200, 2), given.text
+
+
+async def test_a_page_that_meets_an_erasure_says_so(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    async with service.caller() as machine, signed_in(service, owner.key) as browser:
+        single = (await machine.post("/v1/evaluations", json=BODY)).json()["id"]
+        form = {"csrf_token": await token_of(browser, f"/console/proposals/{single}"), "text": "Look at the budget."}
+        where, headers = f"/console/proposals/{single}/remarks", {"Origin": "http://api"}
+        answer = await erased_under(service, single, partial(browser.post, where, data=form, headers=headers))
+    assert answer.status_code == 410
+    assert "This proposal was erased" in answer.text
