@@ -11,6 +11,8 @@ from assayer.text.content_words import is_grammar
 
 __all__ = ["cut_figure_after", "cut_figure_before", "shortened_badly"]
 
+_LOOK = 300
+"""Characters on each side of a cut."""
 NEAR = 4
 """Words beside the cut in which a figure counts."""
 _WORD = re.compile(r"[^\W_]+(?:[.,'’-][^\W_]+)*|[%‰±<>≤≥≈]")
@@ -56,6 +58,7 @@ _OTHER_CLAUSE = re.compile(r";|\b(?:but|whereas|while|although|though|however)\b
 
 def shortened_badly(before: str, left_out: str, after: str) -> str | None:
     """What is wrong with leaving this out between these two pieces of one sentence."""
+    before, after = before[-_LOOK:], after[:_LOOK]
     return (
         _cut_number(before, left_out, after)
         or _moved_figure(before, left_out, after)
@@ -84,9 +87,9 @@ def _cut_number(before: str, left_out: str, after: str) -> str | None:
         is_year = _YEAR.search(before) and is_grammar(following[1].casefold()) and not _MEASURE.match(left_out)
         if not is_year:
             return f"its ellipsis cuts “{number[0].strip()}” from “{following[1]}”"
-    if cut := cut_figure_after(before, left_out):
+    if cut := cut_figure_after(before, left_out[:_LOOK]):
         return f"its ellipsis cuts “{cut}”"
-    cut = cut_figure_before(left_out, after)
+    cut = cut_figure_before(left_out[-_LOOK:], after)
     return f"its ellipsis cuts “{cut}” from what follows it" if cut else None
 
 

@@ -60,6 +60,8 @@ def byte_bound_cache(
     """A decorator."""
 
     def decorate(make: Callable[[str], Made]) -> ByteBoundCache[Made]:
-        return update_wrapper(ByteBoundCache(make, size, most_bytes), make)
+        cache = ByteBoundCache(make, size, most_bytes)
+        update_wrapper(cache, make)
+        return cache
 
     return decorate
