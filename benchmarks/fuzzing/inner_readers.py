@@ -48,7 +48,7 @@ from index import corpus_fit
 from index.ingest import arxiv_oai, openalex_snapshot
 from index.records import json_lines, paper_record
 from index.segments import content_graph, content_readings, passages
-from orchestrator.access import sessions, sign_in_pages
+from orchestrator.access import sessions, way_back
 from orchestrator.access.roles import MemberId
 from orchestrator.api import content_negotiation, pagination, validation_errors
 from orchestrator.api.problems import HttpProblem
@@ -235,7 +235,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "index.segments.passages.split_passages": passages.split_passages,
     "orchestrator.access.sessions.csrf_token_of": sessions.csrf_token_of,
     "orchestrator.access.sessions.hash_token": sessions.hash_token,
-    "orchestrator.access.sign_in_pages.local_path": sign_in_pages.local_path,
+    "orchestrator.access.way_back.local_path": way_back.local_path,
     "orchestrator.api.content_negotiation.negotiated_media_type": _header(
         lambda text: content_negotiation.negotiated_media_type(text, ("text/html",))
     ),

@@ -11,8 +11,9 @@ from orchestrator.access.admission import admitted
 from orchestrator.access.cookies import attempt_token, clear_attempt, keep_attempt
 from orchestrator.access.identity_provider import SignInFailed
 from orchestrator.access.sessions import NewSession, draw_token
-from orchestrator.access.sign_in_pages import HOME, begin_session, local_path, sign_in_page
+from orchestrator.access.sign_in_pages import begin_session, sign_in_page
 from orchestrator.access.signed_in import SIGN_IN
+from orchestrator.access.way_back import HOME, local_path
 from orchestrator.api.problems import not_found
 from orchestrator.api.services import ServicesDependency
 from orchestrator.store.sign_in_attempts import SignInAttempt

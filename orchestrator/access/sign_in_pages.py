@@ -3,7 +3,6 @@ an identity provider."""
 
 import base64
 import hashlib
-import re
 from functools import cache
 from importlib.resources import files
 from typing import Annotated
@@ -19,16 +18,15 @@ from orchestrator.access.cookies import behind_tls, clear_session, keep_session,
 from orchestrator.access.csrf import check_origin
 from orchestrator.access.sessions import NewSession, draw_token, role_of_key
 from orchestrator.access.signed_in import SIGN_IN, SignedInDependency
+from orchestrator.access.way_back import HOME, local_path
 from orchestrator.api.request_log import request_record
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import KeyRejection
 
-__all__ = ["HOME", "begin_session", "local_path", "router", "sign_in_page"]
+__all__ = ["begin_session", "router", "sign_in_page"]
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
-HOME = "/console"
-_LOCAL = re.compile(r"/console(?:/[\w./-]{0,300})?(?:\?[\w=&.,%+:~-]{0,1500})?", re.ASCII)
 _REFUSALS = {
     "unknown": "There is no such key. Was it copied completely?",
     "expired": "The key has expired.",
@@ -93,11 +91,6 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
     response = RedirectResponse(SIGN_IN, 303, headers)
     clear_session(response, request, services.access)
     return response
-
-
-def local_path(said: str) -> str:
-    """Where to go after signing in: a page of the console and nowhere else."""
-    return said if _LOCAL.fullmatch(said) else HOME
 
 
 def sign_in_page(services: Services, next: str, refusal: str = "", status: int = 200) -> HTMLResponse:

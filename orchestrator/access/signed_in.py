@@ -12,9 +12,10 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.cookies import session_token
 from orchestrator.access.csrf import SAFE_METHODS, check_csrf, csrf_token
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole, may
+from orchestrator.access.way_back import page_asked_from
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
-from orchestrator.api.services import ServicesDependency
+from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.api.tenant_turns import tenant_is_known
 from orchestrator.jobs.models import TenantId
 
@@ -94,10 +95,17 @@ def allowed_to(act: Act) -> Callable[..., Awaitable[SignedIn]]:
 
 
 async def to_sign_in(request: Request, _: Exception) -> Response:
-    """A page leads to the sign-in page and back; a part of a page, which a script asks for, replaces all of it."""
-    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    back = here if request.method == "GET" else "/console"
+    """A page leads to the sign-in page and back; a form, to the page on which it stood; a part of a page, which a
+    script asks for, replaces all of it."""
+    services: Services = request.app.state.services
+    part = request.headers.get("hx-request") == "true"
+    if part:
+        back = page_asked_from(request, services.access, "hx-current-url")
+    elif request.method == "GET":
+        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    else:
+        back = page_asked_from(request, services.access)
     where = f"{SIGN_IN}?next={quote(back, safe='')}"
-    if request.headers.get("hx-request") == "true":
-        return Response(status_code=401, headers={"HX-Redirect": SIGN_IN, "Cache-Control": "no-store"})
+    if part:
+        return Response(status_code=401, headers={"HX-Redirect": where, "Cache-Control": "no-store"})
     return RedirectResponse(where, 303, {"Cache-Control": "no-store"})

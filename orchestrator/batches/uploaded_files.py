@@ -26,6 +26,9 @@ _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Other methods use as much memory as the archive says."""
 _UNWRITTEN = ("Cc", "Cs", "Cn")
 """Of signs that no name is written with: control characters, halves of pairs, what Unicode has not assigned."""
+_IN_FORMS = {"%22": '"', "%0D": "\r", "%0A": "\n"}
+"""How browsers write these signs in names of files (HTML, multipart/form-data). A `%` stands for itself there: a name
+that holds one of the three as letters cannot be told apart, and hardly any does."""
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
@@ -71,6 +74,8 @@ class _FormCollector:
     def part_end(self) -> None:
         _, options = parse_options_header(self._disposition)
         name = options.get(b"filename", b"").decode("utf-8", "replace")
+        for written, sign in _IN_FORMS.items():
+            name = name.replace(written, sign)
         self.done.append(UploadedFile(display_name(name), None if self._data is None else bytes(self._data)))
         self._data = None
 

@@ -167,3 +167,10 @@ def test_office_documents_wait_for_their_job_and_workbooks_are_read_row_by_row()
 def test_a_workbook_is_refused_in_words_where_nothing_reads_it() -> None:
     intake = read(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
     assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which is not read here. Save its sheet as CSV.")]
+
+
+def test_names_of_files_are_read_as_browsers_write_them() -> None:
+    intake = read(
+        as_form({"O'Brien %22quoted%22 100%.txt": WORDS.encode(), "two%0D%0Alines.txt": WORDS.encode()}), "form"
+    )
+    assert [row.source for row in intake.accepted] == ['O\'Brien "quoted" 100%.txt', "two lines.txt"]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import get_args
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -12,8 +13,8 @@ from fastapi import APIRouter, Depends, Request
 
 from orchestrator.access.roles import ACTS, PERMISSIONS, Act, PersonRole
 from orchestrator.access.sessions import NewSession, draw_token
-from orchestrator.access.sign_in_pages import local_path
 from orchestrator.access.signed_in import SignedIn, SignedInDependency, allowed_to, csrf_token
+from orchestrator.access.way_back import local_path
 from orchestrator.jobs.api_keys import Scope
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import AccessSettings
@@ -110,16 +111,55 @@ async def test_a_page_leads_to_signing_in_and_back(service: Service) -> None:
 
 async def test_part_of_a_page_is_told_to_leave_it(service: Service) -> None:
     async with service.client() as browser:
-        answer = await browser.get("/console/who", headers={"HX-Request": "true"})
-    assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/console/sign-in")
+        told = {"HX-Request": "true", "HX-Current-URL": "http://api/console/calls/x?page=2"}
+        answer = await browser.get("/console/who", headers=told)
+    back = "/console/sign-in?next=%2Fconsole%2Fcalls%2Fx%3Fpage%3D2"
+    assert (answer.status_code, answer.headers["hx-redirect"]) == (401, back)
 
 
 @pytest.mark.parametrize(
-    "said", ["https://evil.example/", "//evil.example", "/console/../v1", "/console\n", "/consoles", "/v1/keys", "\\x"]
+    ("referer", "back"),
+    [
+        ("http://api/console/who?page=2", "/console/who?page=2"),
+        ("http://api/console/review/ev_1/opinion", "/console/review/ev_1"),  # a refusal, shown at the form's address
+        ("http://api/console/sign-out", "/console"),
+        ("http://evil.example/console/who", "/console"),
+        ("http://api/v1/evaluations", "/console"),
+        (None, "/console"),
+    ],
+)
+async def test_a_form_sent_after_the_session_leads_back_to_its_page(
+    service: Service, referer: str | None, back: str
+) -> None:
+    async with service.client() as browser:
+        sent = await browser.post("/console/who", headers={**ORIGIN, **({"Referer": referer} if referer else {})})
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/console/sign-in?next={quote(back, safe='')}")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "/console/../v1/members",
+        "/console/..",
+        "/console/calls/./x",
+        "/console/..?a=b",
+        "/console//evil.example",
+        "/console/..//evil.example",
+        "/console/x\n",
+        "/consoles",
+        "/v1/keys",
+        "\\x",
+    ],
 )
 def test_nobody_is_led_elsewhere(said: str) -> None:
-    assert local_path(said) in ("/console", "/console/../v1")
-    assert local_path(said).startswith("/console")
+    assert local_path(said) == "/console"
+
+
+@pytest.mark.parametrize("said", ["/console/calls/bt_1-x", "/console/static/a.b", "/console/calls/..x?q=a.b&page=2"])
+def test_pages_of_the_console_are_led_back_to(said: str) -> None:
+    assert local_path(said) == said
 
 
 async def test_cookie_is_for_this_host_alone_and_no_script(service: Service) -> None:
