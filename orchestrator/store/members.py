@@ -18,7 +18,12 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgMembers"]
+__all__ = ["FOR_OWNERS", "PgMembers", "other_address"]
+
+FOR_OWNERS = (
+    "Only an owner may change the address of a member: whoever signs in by it is taken for that person. Remove the "
+    "invitation and invite anew."
+)
 
 _COLUMNS = """
     id, tenant, name, email, affiliation, role, mails, created_at, removed_at,
@@ -101,7 +106,7 @@ class PgMembers:
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                before = await self._held(connection, tenant, id, actor, fields.get("role"))
+                before = await self._held(connection, tenant, id, actor, fields.get("role"), fields.get("email"))
                 if before is None:
                     return None
                 changed = before.model_dump(include=set(NewMember.model_fields)) | dict(fields)
@@ -167,7 +172,13 @@ class PgMembers:
         return await self._database.run(work)
 
     async def _held(
-        self, connection: Connection, tenant: TenantId, id: MemberId, actor: Actor, becomes: PersonRole | None = None
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        id: MemberId,
+        actor: Actor,
+        becomes: PersonRole | None = None,
+        email: str | None = None,
     ) -> Member | None:
         """Somebody as they are, and stay until the transaction has ended; None for one that is not there or was
         removed. Raises ReviewRefused where whoever acts may not change them: they may have had another role when they
@@ -178,8 +189,11 @@ class PgMembers:
             raise ReviewRefused("Your own role has changed meanwhile: you may not change people any more.")
         if found is None or found.removed_at is not None:
             return None
-        if "owner" in (found.role, becomes) and (actor if acts is None else acts).role not in ("owner", "machine"):
+        role = (actor if acts is None else acts).role
+        if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner may make, change or remove an owner.")
+        if other_address(found.email, email) and not may(role, "change addresses"):
+            raise ReviewRefused(FOR_OWNERS)
         return found
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
@@ -192,6 +206,11 @@ class PgMembers:
         if row is None and email is not None:
             row = await self._database.fetch_one(_BIND, tenant, issuer, subject, email)
         return None if row is None else _member(row)
+
+
+def other_address(before: str, after: str | None) -> bool:
+    """Whether another could sign in by it: letters are the same in either case."""
+    return after is not None and after.lower() != before.lower()
 
 
 def _values(new: NewMember) -> tuple[str, str, str, str, bool]:
