@@ -13,6 +13,7 @@ from cluster.cli.options import WithProfile
 from cluster.cli.service_client import KINDS, item_jobs, kind_of, service
 from cluster.cli.terminal import SafeConsole, remark
 from cluster.settings import PROFILES
+from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -140,11 +141,8 @@ def _tell_outcomes(batch: "BatchResource") -> None:
     if told:
         remark(f"{batch.id}: {', '.join(told)}.")
     if batch.poorly_covered:
-        fields = "1 proposal" if batch.poorly_covered == 1 else f"{batch.poorly_covered:,} proposals"
-        remark(
-            f"The corpus does not cover the field of {fields}. `assayer list {batch.id}` shows every score, and why "
-            "there is none."
-        )
+        lacking = not_covered_in_words(batch.poorly_covered)
+        remark(f"{lacking}. `assayer list {batch.id}` shows every score, and why there is none.")
 
 
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:

@@ -20,6 +20,7 @@ Act: TypeAlias = Literal[
     "erase",
     "see people",
     "invite people",
+    "change addresses",
     "give keys",
     "assign reviewers",
     "give opinions",
@@ -37,6 +38,7 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
     "erase": frozenset({"owner", "machine"}),
     "see people": frozenset({"owner", "officer", "auditor", "machine"}),
     "invite people": frozenset({"owner", "officer", "machine"}),
+    "change addresses": frozenset({"owner", "machine"}),
     "give keys": frozenset({"owner", "machine"}),
     "assign reviewers": frozenset({"owner", "officer", "machine"}),
     "give opinions": frozenset({"reviewer"}),
@@ -48,7 +50,8 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
 }
 """A machine needs the scope of the route besides. It never gives an opinion, remarks, overrides or signs off: people
 decide. Nor does it see what people think, so that nothing learns to tell them. Whoever gives a key reads it, and could
-act with it: that is for those who answer for the tenant."""
+act with it, and whoever signs in first by an address is taken for the person who has it: both are for those who answer
+for the tenant."""
 
 
 def may(role: Role, act: Act) -> bool:

@@ -16,7 +16,7 @@ from assayer.models import Absent
 from assayer.reports.escaping import printable
 from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
 from orchestrator.access.signed_in import SignedIn, csrf_token
-from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS, not_covered_in_words
 
 __all__ = ["Asset", "asset", "page_response"]
 
@@ -78,6 +78,7 @@ def _environment() -> Environment:
         "notices": NOTICES,
         "flag_words": FLAGS,
         "methods": METHODS,
+        "not_covered": not_covered_in_words,
         "outcome_words": OUTCOMES_IN_WORDS,
         "state_words": STATES_IN_WORDS,
         "band_words": {band: words.lower() for band, words in BANDS.items()},

@@ -25,6 +25,8 @@ class CallFinished(Frozen):
     full: int
     part: int
     unscored: int
+    poorly_covered: int = 0
+    """Proposals whose field the corpus does not cover, scored or not."""
     failed: int
     cancelled: int
     refused: int

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import money
+from orchestrator.jobs.outcome_wording import not_covered_in_words
 from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
 
 __all__ = ["compose_mail", "mail_address"]
@@ -94,6 +95,9 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
     text = f"{name} has finished: {rows}.\n\n" + "\n".join(lines)
     if news.unscored:
         text += "\n\nWithout a score is not a low score: the page says why, proposal by proposal."
+    if news.poorly_covered:
+        text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score there, or less\n"
+        text += f"than a full one. That says nothing about their worth: {url}/console/calls/{news.call}?fit=poor"
     return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
 
 

@@ -31,7 +31,8 @@ ADD_CALL_FINISHED = """
     SELECT members.id, told.id, jsonb_build_object(
         'kind', 'call finished', 'call', told.id, 'name', told.name, 'rows', batches.rows, 'full', sums."full",
         'part', sums.part, 'unscored', sums.unscored, 'failed', sums.failed, 'cancelled', sums.cancelled,
-        'refused', jsonb_array_length(batches.rejected), 'erased', batches.erased,
+        'poorly_covered', sums.poorly_covered, 'refused', jsonb_array_length(batches.rejected),
+        'erased', batches.erased,
         'cost_usd', CASE WHEN sums.unpriced = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
     )
     FROM told JOIN batches ON batches.id = told.id
@@ -40,6 +41,7 @@ ADD_CALL_FINISHED = """
         SELECT count(*) FILTER (WHERE state = 'done' AND coalesce(complete, false)) AS "full",
                count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NOT NULL) AS part,
                count(*) FILTER (WHERE state = 'done' AND NOT coalesce(complete, false) AND score IS NULL) AS unscored,
+               count(*) FILTER (WHERE state = 'done' AND fit = 'poor') AS poorly_covered,
                count(*) FILTER (WHERE state IN ('failed', 'dead')) AS failed,
                count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
                count(*) FILTER (WHERE cost_usd IS NULL) AS unpriced, coalesce(sum(cost_usd), 0)::float8 AS cost

@@ -18,7 +18,12 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgMembers"]
+__all__ = ["FOR_OWNERS", "PgMembers", "other_address"]
+
+FOR_OWNERS = (
+    "Only an owner may change the address of a member: whoever signs in by it is taken for that person. Remove the "
+    "invitation and invite anew."
+)
 
 _COLUMNS = """
     id, tenant, name, email, affiliation, role, mails, created_at, removed_at,
@@ -107,7 +112,8 @@ class PgMembers:
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                before = await self._held(connection, tenant, id, actor, fields.get("role", "as before"))
+                role, email = fields.get("role", "as before"), fields.get("email")
+                before = await self._held(connection, tenant, id, actor, role, email)
                 if before is None:
                     return None
                 changed = before.model_dump(include=set(NewMember.model_fields)) | dict(fields)
@@ -179,6 +185,7 @@ class PgMembers:
         id: MemberId,
         actor: Actor,
         becomes: PersonRole | Literal["as before", "removed"] = "as before",
+        email: str | None = None,
     ) -> Member | None:
         """Somebody as they are, and stay until the transaction has ended; None for one that is not there or was
         removed. Raises ReviewRefused where whoever acts may not change them: they may have had another role when they
@@ -189,11 +196,14 @@ class PgMembers:
             raise ReviewRefused("Your own role has changed meanwhile: you may not change people any more.")
         if found is None or found.removed_at is not None:
             return None
-        if "owner" in (found.role, becomes) and (actor if acts is None else acts).role not in ("owner", "machine"):
+        role = (actor if acts is None else acts).role
+        if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner may make, change or remove an owner.")
         others = [one for one in people.values() if one.id != id and one.role == "owner" and one.removed_at is None]
         if found.role == "owner" and becomes not in ("owner", "as before") and not others:
             raise ReviewRefused(f"{found.name} is the last owner: make somebody else an owner first.")
+        if other_address(found.email, email) and not may(role, "change addresses"):
+            raise ReviewRefused(FOR_OWNERS)
         return found
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
@@ -210,6 +220,11 @@ class PgMembers:
         if row is None and email is not None:
             row = await self._database.fetch_one(_BIND, tenant, issuer, subject, email)
         return None if row is None else _member(row)
+
+
+def other_address(before: str, after: str | None) -> bool:
+    """Whether another could sign in by it: letters are the same in either case."""
+    return after is not None and after.lower() != before.lower()
 
 
 def _values(new: NewMember) -> tuple[str, str, str, str, bool]:

@@ -100,6 +100,7 @@ async def test_whoever_handed_a_call_in_is_told_once_how_it_ended(service: Servi
     await service.finish()
     best = "(SELECT min(run) FROM report_figures)"
     await service.database.execute(f"UPDATE report_figures SET score = 0.5, complete = run = {best}")  # noqa: S608
+    await service.database.execute(f"UPDATE report_figures SET fit = 'poor' WHERE run <> {best}")  # noqa: S608
     assert await service.services.tables.counts(ACME, BatchId(call)) == {"full": 1, "part": 1, "failed": 1}
     await service.database.execute("UPDATE jobs SET cost_usd = NULL WHERE state = 'failed'")
     await asyncio.gather(*(finished(service) for _ in range(5)))
@@ -122,6 +123,7 @@ async def test_whoever_handed_a_call_in_is_told_once_how_it_ended(service: Servi
         "0 refused: no usable proposal in the row",
     ]
     assert "Cost: unknown; what is known of it comes to $0.50." in lines
+    assert "The corpus does not cover the field of 1 proposal: expect no score there, or less" in lines
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
     assert mail.said.endswith("took it: queued as 7")

@@ -119,6 +119,16 @@ def test_a_finished_call_is_told_in_counts() -> None:
     assert lines[-1].endswith(f"No more of these: {URL}/console/account")
 
 
+@pytest.mark.parametrize(
+    ("proposals", "said"), [(1, "the field of 1 proposal:"), (1_034, "the field of 1,034 proposals:")]
+)
+def test_a_finished_call_tells_whose_field_the_corpus_does_not_cover(proposals: int, said: str) -> None:
+    text = text_of(ended(poorly_covered=proposals))
+    assert f"The corpus does not cover {said}" in text
+    assert f"{URL}/console/calls/bt_7?fit=poor" in text
+    assert "corpus" not in text_of(ended())
+
+
 def test_what_did_not_happen_is_told_only_where_it_matters() -> None:
     assert "cancelled" not in text_of(ended())
     assert "12 cancelled" in text_of(ended(cancelled=12))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 from pydantic import Field
 
-from orchestrator.access.roles import MemberId, PersonRole
+from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader, actor_of
 from orchestrator.api.common_schemas import Body, Page
@@ -20,6 +20,7 @@ from orchestrator.api.services import ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller, generate_key
 from orchestrator.mail.models import Mail
 from orchestrator.reviewing.models import Member, NewMember
+from orchestrator.store.members import FOR_OWNERS, other_address
 
 __all__ = ["MemberBody", "MemberPatch", "router"]
 
@@ -92,11 +93,14 @@ async def mails(id: PathId, caller: PeopleReader, services: ServicesDependency) 
 
 @router.patch("/{id}", responses=problem_responses(400, 404, 409, 413, 415, 422), dependencies=[Depends(json_only)])
 async def change(id: PathId, body: MemberPatch, caller: Inviter, services: ServicesDependency) -> Member:
-    """Changes the members given. A new role holds from the next request on, in open sessions too."""
+    """Changes the members given. A new role holds from the next request on, in open sessions too. Only owners change an
+    address: whoever signs in first by it is taken for this person."""
     before = await _found(services, caller, id)
     _check_rank(caller, before.role)
     fields = body.model_dump(exclude_unset=True)
     _check_rank(caller, fields.get("role", before.role))
+    if other_address(before.email, fields.get("email")) and not may(caller.role, "change addresses"):
+        raise HttpProblem("forbidden", FOR_OWNERS)
     changed = await services.members.change(caller.tenant, before.id, fields, actor_of(caller), services.clock.now())
     if changed is None:
         raise not_found("member", id)

@@ -80,12 +80,26 @@ async def test_what_cannot_be_is_said_beside_what_was_typed(
 
 
 async def test_an_address_that_somebody_has_is_refused_on_the_page_of_another(service: Service) -> None:
-    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    async with signed_in(service, officer.key) as browser:
-        body = GRACE | {"email": officer.member.email}
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    async with signed_in(service, owner.key) as browser:
+        body = GRACE | {"email": owner.member.email}
         refused = await sent(browser, f"{HERE}/{ada.member.id}", **body)
     assert refused.status_code == 409
     assert "Somebody else has the address" in refused.text
+
+
+async def test_an_officer_changes_somebody_and_not_their_address(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    page = f"{HERE}/{ada.member.id}"
+    async with signed_in(service, officer.key) as browser:
+        assert "Only an owner changes the address" in (await browser.get(page)).text
+        refused = await sent(browser, page, **GRACE)
+        assert refused.status_code == 403
+        assert "Only an owner may change the address" in refused.text
+        assert (await sent(browser, page, **GRACE | {"email": ada.member.email})).status_code == 303
+    changed = await service.services.members.get(ada.member.tenant, ada.member.id)
+    assert changed is not None
+    assert (changed.name, changed.email) == ("Grace Hopper", ada.member.email)
 
 
 async def test_officers_change_no_owners_auditors_only_see_and_reviewers_see_nobody(service: Service) -> None:

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from assayer.models.ranking import Comparison, Ranking
+from assayer.models.ranking import NamedComparison, Ranking
 from assayer_client import AsyncClient
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import Database, DatabaseSettings
@@ -66,7 +66,7 @@ async def test_no_page_reads_the_whole_ranking(service: Service) -> None:
         ids = await proposals(owner, call)
     assert after == before
     assert Ranking.model_validate_json(after[0]).cut == 2
-    assert [Comparison.model_validate_json(line) for line in after[2].splitlines()]
+    assert [NamedComparison.model_validate_json(line) for line in after[2].splitlines()]
     assert "worth" in pages[0].text  # the judge's reasons, of a small group
     here = f"/console/calls/{call}"
     async with signed_in(service, await service.key()) as officer:

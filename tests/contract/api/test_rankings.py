@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from assayer.models import MeasuredMinimum, ReportRelease
-from assayer.models.ranking import Comparison, Ranking
+from assayer.models.ranking import NamedComparison, Ranking
 from assayer.ranking.comparison import judging_now
 from assayer.ranking.judged_texts import masked_idea
 from assayer.ranking.options import RankingOptions
@@ -110,7 +110,7 @@ async def test_comparisons_of_one_ranking_are_not_asked_again_in_the_next(
     first = await submit(client)
     await finish(service)
     lines = (await client.get(first.links.comparisons)).text.splitlines()
-    comparisons = [Comparison.model_validate_json(line) for line in lines]
+    comparisons = [NamedComparison.model_validate_json(line).without_names() for line in lines]
     more = [*IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
     by_name = await submit(client, ideas=more, earlier=first.id)
     by_lines = await submit(client, ideas=more, comparisons=[json.loads(line) for line in lines])

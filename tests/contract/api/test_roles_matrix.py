@@ -7,9 +7,11 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
+from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import PERMISSIONS, ROLES, Act, Role
+from orchestrator.reviewing.models import ReviewRefused
 from tests.contract.api.people import call_of, person
-from tests.contract.api.service import Service
+from tests.contract.api.service import ACME, Service
 
 _BODY = {
     "name": "Somebody",
@@ -101,3 +103,37 @@ async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role:
 def test_every_act_of_the_table_but_those_of_pages_guards_a_route(service: Service) -> None:
     guarded = {act for _, _, acts in _routes(service) for act in acts}
     assert PERMISSIONS.keys() - guarded == {"erase"}
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_who_may_change_an_address_changes_it_and_nobody_else_takes_a_place(service: Service, role: Role) -> None:
+    """Whoever signs in first by an address is taken for the member who has it."""
+    ada = (await person(service, "reviewer", "Ada Byron")).member
+    own = (
+        await service.key("read", "submit", "manage")
+        if role == "machine"
+        else (await person(service, role, "Olga Other")).key
+    )
+    async with service.client(own) as client:
+        asked = await client.patch(f"/v1/members/{ada.id}", json={"email": "friend@example.org", "name": "A Friend"})
+        kept = await client.patch(f"/v1/members/{ada.id}", json={"email": "Ada.Byron@example.org", "name": "Ada King"})
+    changed = await service.services.members.get(ACME, ada.id)
+    assert changed is not None
+    if role in PERMISSIONS["change addresses"]:
+        assert (asked.status_code, kept.status_code) == (200, 200)
+        return
+    assert asked.status_code == 403
+    assert changed.email.lower() == "ada.byron@example.org"
+    assert kept.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
+    who = await service.services.members.of_identity(ACME, "https://login.example.org", "friend", "friend@example.org")
+    assert who is None
+
+
+async def test_an_address_is_not_changed_by_an_owner_who_was_demoted_meanwhile(service: Service) -> None:
+    ada, olga = (
+        (await person(service, "reviewer", "Ada Byron")).member,
+        (await person(service, "officer", "Olga")).member,
+    )
+    members, now = service.services.members, service.services.clock.now()
+    with pytest.raises(ReviewRefused, match="Only an owner"):
+        await members.change(ACME, ada.id, {"email": "friend@example.org"}, Actor(olga.id, olga.name, "owner"), now)
