@@ -110,9 +110,11 @@ class AsyncClient(Operations):
         """How far it has come whenever that changes, to the end; goes on by itself when the connection breaks."""
         return self._followed(batches.batch_events(batch), 0)
 
-    async def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
+    async def save_results(
+        self, batch: str, target: Path, *, format: ResultsFormat = "jsonl", ranking: str = ""
+    ) -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
-        return await self._saved(batches.results(batch, format), target)
+        return await self._saved(batches.results(batch, format, ranking), target)
 
     async def save_brief(self, job: str, target: Path) -> Path:
         """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""

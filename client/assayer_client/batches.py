@@ -285,10 +285,11 @@ def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
     return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
 
 
-def results(batch: str, format: ResultsFormat) -> ApiCall[None]:
-    """What its rows came to so far."""
+def results(batch: str, format: ResultsFormat, ranking: str = "") -> ApiCall[None]:
+    """What its rows came to so far, with ranks of a ranking: the newest that is done, or the one that is named."""
     read = reads_file_of(_RESULTS_TYPES[format])
-    return ApiCall("GET", path("batches", batch, "results"), read, {"format": format}, headers={"Accept": "*/*"})
+    query = {"format": format} | ({"ranking": ranking} if ranking else {})
+    return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
 def batch_events(batch: str) -> EventStream[BatchSummary]:

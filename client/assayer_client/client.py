@@ -108,9 +108,9 @@ class Client(Operations):
         """How far it has come whenever that changes, to the end; goes on by itself when the connection breaks."""
         return self._followed(batches.batch_events(batch), 0)
 
-    def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl") -> Path:
+    def save_results(self, batch: str, target: Path, *, format: ResultsFormat = "jsonl", ranking: str = "") -> Path:
         """What the rows came to so far, streamed into a file that is there whole or not at all."""
-        return self._saved(batches.results(batch, format), target)
+        return self._saved(batches.results(batch, format, ranking), target)
 
     def save_brief(self, job: str, target: Path) -> Path:
         """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""
