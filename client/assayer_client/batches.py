@@ -285,9 +285,11 @@ def retry_batch(batch: str) -> ApiCall[RetriedBatch]:
     return ApiCall("POST", path("batches", batch, "retry"), reads(RetriedBatch))
 
 
-def results(batch: str, format: ResultsFormat, reference: str | None = None) -> ApiCall[None]:
-    """What its rows came to so far: all, or those that their sender calls so."""
-    read, query = reads_file_of(_RESULTS_TYPES[format]), {"format": format, "reference": reference}
+def results(batch: str, format: ResultsFormat, reference: str | None = None, ranking: str = "") -> ApiCall[None]:
+    """What its rows, all or those that their sender calls so, came to so far, with ranks of a ranking: the newest that
+    is done, or the one that is named."""
+    read = reads_file_of(_RESULTS_TYPES[format])
+    query = {"format": format, "reference": reference, "ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 

@@ -109,10 +109,16 @@ class Client(Operations):
         return self._followed(batches.batch_events(batch), 0)
 
     def save_results(
-        self, batch: str, target: Path, *, format: ResultsFormat = "jsonl", reference: str | None = None
+        self,
+        batch: str,
+        target: Path,
+        *,
+        format: ResultsFormat = "jsonl",
+        reference: str | None = None,
+        ranking: str = "",
     ) -> Path:
         """What the rows, or those of one reference, came to so far; the file is there whole or not at all."""
-        return self._saved(batches.results(batch, format, reference), target)
+        return self._saved(batches.results(batch, format, reference, ranking), target)
 
     def save_brief(self, job: str, target: Path) -> Path:
         """An evaluation's report on two pages of PDF. Raises ApiProblem when there is none."""

@@ -52,7 +52,7 @@ def _add_to_workbook(table: Path, files: Mapping[str, str]) -> None:
     sheet: Any = book.active
     head = [cell.value for cell in sheet[1]]
     place = head.index(_COLUMN) + 1 if _COLUMN in head else len(head) + 1
-    ids = head.index("id") + 1
+    ids = head.index("Id") + 1
     sheet.cell(1, place, _COLUMN)
     for row in range(2, sheet.max_row + 1):
         name = files.get(str(sheet.cell(row, ids).value))

@@ -1,4 +1,5 @@
-"""Results of a batch as JSON lines, CSV or Parquet: one line per row, rejected rows included."""
+"""Results of a batch as JSON lines, CSV or Parquet, with the names that programs read: one line per row, rejected rows
+included."""
 
 import csv
 import io
@@ -10,38 +11,79 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report
+from assayer.models.assessment import ScoreCertainty
 from assayer.models.base import Dollars
+from assayer.models.ranking import Band
 from assayer.models.sender_references import own_reference
-from assayer.reports.escaping import cell, one_line
+from assayer.reports.escaping import cell
 from orchestrator.batches.rows import RejectedRow
-from orchestrator.jobs.models import JobState, Problem
+from orchestrator.jobs.models import JobId, JobState, Problem
+from orchestrator.jobs.outcome_wording import EvaluationOutcome
 from orchestrator.jobs.submissions import BatchRow
 
 __all__ = [
+    "SCORE_PREFIX",
     "FlatResult",
     "ResultLine",
     "ResultRow",
+    "RowOutcome",
+    "RowStanding",
     "as_csv",
     "as_json_line",
     "as_parquet",
-    "as_xlsx",
+    "columns_of",
     "flat_result",
+    "parts_of",
     "rows_in_order",
+    "values_of",
 ]
 
 ResultRow: TypeAlias = BatchRow | RejectedRow
 RowState: TypeAlias = JobState | Literal["refused"]
 """`refused`: the row holds no usable idea, so there is no evaluation."""
 
-_MOST_IN_A_CELL = 32_000
-"""Characters: what Excel opens."""
-_SCORE_PREFIX = "score_"
+RowOutcome: TypeAlias = EvaluationOutcome | Literal["refused"]
+"""What a row came to, as the table of its call says it."""
+
+SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
 
-_TYPES = {"row": pa.int32(), "papers_found": pa.int32(), "papers_cited": pa.int32(), "quotes_unverified": pa.int32()}
+_WHOLE = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
+_NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "cost_usd")
 
 
-class ResultLine(Frozen):
+class RowStanding(Frozen):
+    """What the table of a call shows of a row beside its report. None: there is none, or it is not for who asks."""
+
+    outcome: RowOutcome | None = None
+    score: float | None = None
+    """All parts together, 0 to 100."""
+    score_absent: str | None = None
+    """Why a report has none."""
+    certainty: ScoreCertainty | None = None
+    """The least of the parts'."""
+    ranking: JobId | None = None
+    """The ranking that the rank is of."""
+    rank: int | None = None
+    """From 1, the best."""
+    rank_low: float | None = None
+    """The interval of the rank, as the ranking states it."""
+    rank_high: float | None = None
+    band: Band | None = None
+    """At the ranking's own cut."""
+    chance_in: float | None = None
+    """Of being among the truly best at that cut, 0 to 1."""
+    opinions: int | None = None
+    """Reviewers' that count. None: whoever asks may not see them, as machines never may."""
+    reviewers_score: float | None = None
+    """What counts, 1 to 5: the score that an officer set, else the mean of the opinions as they stand."""
+
+
+_NOTHING = RowStanding()
+_REFUSED = RowStanding(outcome="refused")
+
+
+class ResultLine(RowStanding):
     """One JSON line: the result of one row."""
 
     id: str | None
@@ -59,7 +101,7 @@ class ResultLine(Frozen):
     report: Report | None
 
 
-class FlatResult(Frozen):
+class FlatResult(RowStanding):
     """One row of a table. None is an empty cell, and never zero."""
 
     id: str | None
@@ -102,13 +144,14 @@ async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[Reject
         yield one
 
 
-def as_json_line(row: ResultRow) -> bytes:
-    return _result_line(row).model_dump_json().encode() + b"\n"
+def as_json_line(row: ResultRow, standing: RowStanding = _NOTHING) -> bytes:
+    return _result_line(row, standing).model_dump_json().encode() + b"\n"
 
 
-def _result_line(row: ResultRow) -> ResultLine:
+def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
     if isinstance(row, RejectedRow):
         return ResultLine(
+            **dict(_REFUSED),
             id=None,
             row=row.row,
             source=row.source,
@@ -121,6 +164,7 @@ def _result_line(row: ResultRow) -> ResultLine:
         )
     job = row.job
     return ResultLine(
+        **dict(standing),
         id=job.id,
         row=job.row,
         source=row.source,
@@ -139,13 +183,14 @@ def _rejection_problem(row: RejectedRow) -> Problem:
     return Problem(type="invalid-request", title="The row cannot be used", detail=row.detail)
 
 
-def flat_result(row: ResultRow) -> FlatResult:
-    line = _result_line(row)
+def flat_result(row: ResultRow, standing: RowStanding = _NOTHING) -> FlatResult:
+    line = _result_line(row, standing)
     report = line.report
     coverage = report.coverage if report else None
     fit = coverage.corpus_fit if coverage else None
     release = report.release if report else None
     return FlatResult(
+        **{name: getattr(line, name) for name in RowStanding.model_fields},
         id=line.id,
         row=line.row,
         source=line.source,
@@ -188,78 +233,50 @@ def _repeats(report: Report) -> str | None:
     return f"{found.kind} of {found.title or found.idea}" if isinstance(found, RepeatedIdea) else None
 
 
-def _parts(results: Sequence[FlatResult]) -> list[str]:
+def parts_of(results: Sequence[FlatResult]) -> list[str]:
     """Every part that has a score anywhere, in the order in which the reports name them."""
     return list(dict.fromkeys(name for result in results for name in result.scores))
 
 
-def _columns(parts: Sequence[str]) -> list[str]:
+def columns_of(parts: Sequence[str]) -> list[str]:
+    """What a table had before rows had a standing comes first and in its old order: more columns are no other ones."""
     before, after = _around_scores()
-    return [*before, *(f"{_SCORE_PREFIX}{name}" for name in parts), *after]
+    return [*before, *(f"{SCORE_PREFIX}{name}" for name in parts), *after, *RowStanding.model_fields]
 
 
 def _around_scores() -> tuple[list[str], list[str]]:
-    names = list(FlatResult.model_fields)
+    names = [name for name in FlatResult.model_fields if name not in RowStanding.model_fields]
     place = names.index("scores")
     return names[:place], names[place + 1 :]
 
 
-def _values(result: FlatResult, parts: Sequence[str]) -> list[object]:
+def values_of(result: FlatResult, parts: Sequence[str]) -> list[object]:
+    """In the order of the columns."""
     before, after = _around_scores()
     scores = [result.scores.get(name) for name in parts]
-    return [*(getattr(result, name) for name in before), *scores, *(getattr(result, name) for name in after)]
+    return [
+        *(getattr(result, name) for name in before),
+        *scores,
+        *(getattr(result, name) for name in (*after, *RowStanding.model_fields)),
+    ]
 
 
 def as_csv(results: Sequence[FlatResult]) -> str:
     """UTF-8 with a byte order mark, which spreadsheets need to recognise it. No cell is a formula."""
-    parts = _parts(results)
+    parts = parts_of(results)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
-    table.writerow(map(cell, _columns(parts)))
+    table.writerow(map(cell, columns_of(parts)))
     for result in results:
-        table.writerow(cell(one) if isinstance(one, str) else one for one in _values(result, parts))
+        table.writerow(cell(one) if isinstance(one, str) else one for one in values_of(result, parts))
     return "\ufeff" + text.getvalue()
-
-
-def as_xlsx(results: Sequence[FlatResult]) -> bytes:
-    """Every text is stored as text, so that no cell is a formula; numbers are numbers. The first line stays in sight,
-    and filters are on."""
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-
-    parts = _parts(results)
-    names = _columns(parts)
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("Results")
-    sheet.freeze_panes = "A2"
-    sheet.auto_filter.ref = f"A1:{_column_letter(len(names))}{len(results) + 1}"
-
-    def stored(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
-        made.data_type = "s"  # whatever it begins with
-        return made
-
-    sheet.append([stored(name) for name in names])
-    for result in results:
-        sheet.append([stored(value) for value in _values(result, parts)])
-    written = io.BytesIO()
-    book.save(written)
-    return written.getvalue()
-
-
-def _column_letter(number: int) -> str:
-    from openpyxl.utils import get_column_letter
-
-    return get_column_letter(number)
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:
     """Texts unchanged: no program runs them as formulas."""
-    parts = _parts(results)
-    names = _columns(parts)
-    rows = [_values(result, parts) for result in results]
+    parts = parts_of(results)
+    names = columns_of(parts)
+    rows = [values_of(result, parts) for result in results]
     columns = [pa.array([row[place] for row in rows], _type(name)) for place, name in enumerate(names)]
     written = io.BytesIO()
     pq.write_table(pa.table(columns, names=names), written, compression="zstd")
@@ -267,6 +284,8 @@ def as_parquet(results: Sequence[FlatResult]) -> bytes:
 
 
 def _type(name: str) -> pa.DataType:
-    if name.startswith(_SCORE_PREFIX) or name == "cost_usd":
+    if name in _WHOLE:
+        return pa.int32()
+    if name in _NUMBERS or (name.startswith(SCORE_PREFIX) and name != "score_absent"):
         return pa.float64()
-    return _TYPES.get(name, pa.string())
+    return pa.string()

@@ -17,11 +17,11 @@ from orchestrator.batches.results import (
     as_csv,
     as_json_line,
     as_parquet,
-    as_xlsx,
     flat_result,
     rows_in_order,
 )
 from orchestrator.batches.rows import RejectedRow
+from orchestrator.batches.workbook import as_xlsx
 from orchestrator.jobs.models import Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import BatchRow
 from tests.unit.reports_fixture import full_report
@@ -130,12 +130,12 @@ def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> No
     sheet = load_workbook(io.BytesIO(made))["Results"]
     names, first, second = sheet.iter_rows()
     columns = {str(cell.value): place for place, cell in enumerate(names)}
-    shown = first[columns["title"]]
+    shown = first[columns["Proposal"]]
     assert shown.data_type in ("s", "inlineStr")
     assert shown.value == title.replace("\x0b", "\ufffd")
     assert all(cell.data_type != "f" for line in (names, first, second) for cell in line)
-    assert first[columns["score_soundness"]].data_type == "n"
-    assert second[columns["score_soundness"]].value is None
+    assert first[columns["Soundness"]].data_type == "n"
+    assert second[columns["Soundness"]].value is None
     assert (sheet.freeze_panes, sheet.auto_filter.ref is not None) == ("A2", True)
 
 

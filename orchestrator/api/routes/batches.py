@@ -1,24 +1,21 @@
-"""`/v1/batches`: the progress of batches, their evaluations, and their results in one file."""
+"""`/v1/batches`: the progress of batches, and their evaluations."""
 
-import asyncio
 import datetime as dt
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer.models.base import Dollars
-from assayer.models.sender_references import own_reference
 from orchestrator.api.acting import acting, actor_of
 from orchestrator.api.authentication import Reader, Submitter
 from orchestrator.api.common_schemas import Body, Page, PageQuery, Reference, Resource, RowError
-from orchestrator.api.content_negotiation import json_only, negotiated_media_type
+from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import event_stream_response, problem_responses
@@ -26,16 +23,6 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import not_there
 from orchestrator.api.routes.evaluations import Evaluation, evaluation_resources
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.batches.results import (
-    FlatResult,
-    ResultRow,
-    as_csv,
-    as_json_line,
-    as_parquet,
-    as_xlsx,
-    flat_result,
-    rows_in_order,
-)
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.outcome_wording import EvaluationOutcome
@@ -48,7 +35,6 @@ __all__ = [
     "BatchResource",
     "BatchSummary",
     "BatchesQuery",
-    "ResultsQuery",
     "RetriedBatch",
     "batch_links",
     "batch_path",
@@ -76,13 +62,6 @@ class BatchEvaluationsQuery(PageQuery):
     state: JobState | None = None
     reference: Reference | None = None
     """The sender's own name alone, to the letter."""
-
-
-class ResultsQuery(Body):
-    format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
-    """Takes precedence over `Accept`."""
-    reference: Reference | None = None
-    """Only rows that their sender calls so, refused ones included."""
 
 
 class BatchLinks(Resource):
@@ -150,31 +129,6 @@ class RetriedBatch(Resource):
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
-_JSON = "application/json"
-_FORM = "multipart/form-data"
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_MEDIA_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv",
-    "xlsx": _XLSX,
-    "parquet": "application/vnd.apache.parquet",
-}
-_FORMAT_NAMES = {
-    **dict.fromkeys(("application/jsonl", "application/x-ndjson"), "jsonl"),
-    "text/csv": "csv",
-    _XLSX: "xlsx",
-    "application/vnd.apache.parquet": "parquet",
-}
-"""Formats by the media types that ask for them."""
-_RESULTS = {
-    "description": "One line for each row, in their order; rows without a report, rejected ones included, say why",
-    "content": {
-        media: {
-            "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}
-        }
-        for media in _FORMAT_NAMES
-    },
-}
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(
         "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
@@ -310,49 +264,6 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
 
 def _server_sent_event(summary: BatchSummary, kind: str, batch: BatchStatus) -> ServerSentEvent:
     return ServerSentEvent(summary.model_dump_json(), id=str(count_ended(batch.counts)), event=kind, sep="\n")
-
-
-@router.get(
-    "/{id}/results", response_class=Response, responses={200: _RESULTS, **problem_responses(404, 406, 410, 422)}
-)
-async def results(
-    id: PathId,
-    query: Annotated[ResultsQuery, Query()],
-    caller: Reader,
-    services: ServicesDependency,
-    accept: Annotated[str | None, Header()] = None,
-) -> Response:
-    """The results so far: whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
-    media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
-    format_name = _FORMAT_NAMES[media]
-    batch = await services.find_batch(caller.tenant, id)
-    await services.audit_log.record(
-        caller.tenant, actor_of(caller), "exported", batch.id, services.clock.now(), format=format_name
-    )
-    headers = {
-        "Vary": "Accept",
-        "Cache-Control": "private, no-cache",
-        "Content-Disposition": f'attachment; filename="{batch.id}.{format_name}"',
-    }
-    found = _result_rows(services, caller.tenant, batch, query.reference)
-    if format_name == "jsonl":
-        return StreamingResponse(_json_lines(found), 200, headers, media)
-    rows = [flat_result(row) async for row in found]
-    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
-    render = partial(tables.get(format_name, as_parquet), rows)
-    return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
-
-
-def _result_rows(
-    services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
-) -> AsyncIterator[ResultRow]:
-    named = [one for one in batch.rejected if reference in (None, own_reference(one.source, one.row))]
-    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), named)
-
-
-async def _json_lines(rows: AsyncIterator[ResultRow]) -> AsyncIterator[bytes]:
-    async for row in rows:
-        yield as_json_line(row)
 
 
 def batch_path(batch: str) -> str:

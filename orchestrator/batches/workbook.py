@@ -1,0 +1,101 @@
+"""Results of a batch as a workbook, which people read: columns and values in the words of the page."""
+
+import io
+from collections.abc import Sequence
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.utils import get_column_letter
+
+from assayer.reports.escaping import one_line
+from assayer.reports.wording import BANDS, FLAGS, MINIMA
+from orchestrator.batches.results import FlatResult, parts_of
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
+
+__all__ = ["as_xlsx"]
+
+_MOST_IN_A_CELL = 32_000
+"""Characters: what Excel opens."""
+_BEFORE_PARTS = {
+    "row": "Row",
+    "reference": "File or reference",
+    "title": "Proposal",
+    "outcome": "State",
+    "score": "Score (0 to 100)",
+    "certainty": "Certainty",
+    "score_absent": "Why there is no score",
+    "corpus_fit": "Corpus fit",
+    "flags": "Flags",
+}
+_AFTER_PARTS = {
+    "rank": "Rank",
+    "rank_low": "Rank at best",
+    "rank_high": "Rank at worst",
+    "band": "Shortlist",
+    "chance_in": "Chance to be in (0 to 1)",
+    "reviewers_score": "Reviewers' score (1 to 5)",
+    "opinions": "Opinions",
+    "decision": "Decision",
+    "repeats": "Repeats",
+    "papers_found": "Papers found",
+    "papers_cited": "Papers cited",
+    "quotes_unverified": "Quotes not verified",
+    "below_minima": "Minima that it fails",
+    "cost_usd": "Cost ($)",
+    "problem_detail": "What went wrong",
+    "source": "Where it stood",
+    "id": "Id",
+    "ranking": "Id of the ranking",
+}
+
+
+def as_xlsx(results: Sequence[FlatResult]) -> bytes:
+    """Every text is stored as text, so that no cell is a formula; numbers are numbers. The first line stays in sight,
+    and filters are on."""
+    parts = parts_of(results)
+    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values()]
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("Results")
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(names))}{len(results) + 1}"
+
+    def stored(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
+        made.data_type = "s"  # whatever it begins with
+        return made
+
+    sheet.append([stored(name) for name in names])
+    for result in results:
+        before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
+        sheet.append([stored(value) for value in (*before, *map(result.scores.get, parts), *after)])
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _title(part: str) -> str:
+    """Of a part of the reports, by its name; like the table of the call."""
+    words = part.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _in_words(result: FlatResult, name: str) -> object:
+    match name:
+        case "outcome":
+            if result.outcome is None:
+                return "refused" if result.state == "refused" else STATES_IN_WORDS[result.state]
+            return "refused" if result.outcome == "refused" else OUTCOMES_IN_WORDS[result.outcome]
+        case "band":
+            return None if result.band is None else BANDS[result.band]
+        case "flags":
+            return _each(result.flags, FLAGS)
+        case "below_minima":
+            return _each(result.below_minima, MINIMA)
+        case _:
+            return getattr(result, name)
+
+
+def _each(listed: str | None, words: dict[str, str]) -> str | None:
+    return None if listed is None else "; ".join(words.get(one, one) for one in listed.split(", "))

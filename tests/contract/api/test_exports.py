@@ -1,0 +1,140 @@
+"""Results of a call as files: with all that the table of the call shows, in words where people read them."""
+
+import csv
+import io
+import json
+from urllib.parse import quote
+
+import httpx2
+import pyarrow.parquet as pq
+import pytest
+from openpyxl import load_workbook
+
+from tests.contract.api.people import asking, person
+from tests.contract.api.service import OTHER, Service
+from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
+from tests.contract.api.test_console_tables import call_with_reports
+from tests.contract.api.test_rankings import finish
+
+
+async def ranked_call(service: Service) -> tuple[str, str]:
+    call = await ended_call(service)
+    async with service.caller() as owner:
+        made = await owner.post("/v1/rankings", json={"batch": call, "cut": 2, "calls_per_idea": 10})
+    assert made.status_code == 202, made.text
+    await finish(service)
+    return call, made.json()["id"]
+
+
+async def opinion(service: Service, call: str, row: int, score: int) -> None:
+    reviewer = await person(service, "reviewer", f"Rita {score}")
+    async with service.caller() as owner:
+        listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
+        proposal = next(one["id"] for one in listed if one["row"] == row)
+        body = {"reviewers": [reviewer.member.id], "per_proposal": 1}
+        answer = await owner.post(f"/v1/batches/{call}/assignments", json=body)
+        assert answer.status_code in (200, 201), answer.text
+    async with asking(service, reviewer) as client:
+        given = await client.post(f"/v1/evaluations/{proposal}/opinions", json={"score": score, "note": "Well."})
+        assert given.status_code in (200, 201), given.text
+
+
+def lines(answer: httpx2.Response) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+
+
+async def test_a_table_has_the_score_its_certainty_and_the_outcome_that_the_page_shows(service: Service) -> None:
+    call = await call_with_reports(service)
+    async with service.caller() as owner:
+        rows = lines(await owner.get(f"/v1/batches/{call}/results?format=csv"))
+        told = [json.loads(one) for one in (await owner.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    assert [row["score"] for row in rows] == ["70.0", "25.0", "", "", ""]
+    assert [row["certainty"] for row in rows] == ["low", "low", "", "", ""]
+    assert [row["outcome"] for row in rows] == ["full", "full", "unscored", "failed", "refused"]
+    assert rows[2]["score_absent"].startswith("The corpus does not cover its field.")
+    assert [one["score"] for one in told] == [70.0, 25.0, None, None, None]
+    assert [one["outcome"] for one in told] == [row["outcome"] for row in rows]
+
+
+async def test_the_newest_ranking_or_the_one_that_is_named_is_in_it(service: Service) -> None:
+    call, ranking = await ranked_call(service)
+    async with service.caller() as owner:
+        rows = lines(await owner.get(f"/v1/batches/{call}/results?format=csv"))
+        same = lines(await owner.get(f"/v1/batches/{call}/results?format=csv&ranking={ranking}"))
+        none = await owner.get(f"/v1/batches/{call}/results?format=csv&ranking=rk_none")
+        columns = await owner.get(f"/v1/batches/{call}/results?format=parquet")
+        standings = (await owner.get(f"/v1/rankings/{ranking}/report")).json()["ideas"]
+    assert rows == same
+    assert none.status_code == 404
+    assert sorted(int(row["rank"]) for row in rows) == list(range(1, ENTRANTS + 1))
+    best = next(row for row in rows if row["rank"] == "1")
+    assert best["ranking"] == ranking
+    assert float(best["rank_low"]) == standings[0]["ranks"]["low"]
+    assert float(best["rank_high"]) == standings[0]["ranks"]["high"]
+    assert (best["band"], float(best["chance_in"])) == (standings[0]["band"], standings[0]["chance_in"])
+    table = pq.read_table(io.BytesIO(columns.content))
+    assert str(table.schema.field("rank").type) == "int32"
+    assert str(table.schema.field("chance_in").type) == "double"
+
+
+async def test_people_who_see_the_panel_get_what_reviewers_think_and_machines_never(service: Service) -> None:
+    call = await ended_call(service)
+    await opinion(service, call, 2, 4)
+    officer = await person(service, "officer")
+    async with asking(service, officer) as client:
+        rows = lines(await client.get(f"/v1/batches/{call}/results?format=csv"))
+        told = [json.loads(one) for one in (await client.get(f"/v1/batches/{call}/results")).text.splitlines()]
+    assert [row["opinions"] for row in rows] == ["0", "1", "0", "0", "0", "0"]
+    assert [row["reviewers_score"] for row in rows] == ["", "4.0", "", "", "", ""]
+    assert told[1]["reviewers_score"] == 4.0
+    async with service.caller() as machine:
+        for format in ("csv", "jsonl"):
+            answer = await machine.get(f"/v1/batches/{call}/results?format={format}")
+            found = lines(answer) if format == "csv" else [json.loads(one) for one in answer.text.splitlines()]
+            assert {one["reviewers_score"] for one in found} <= {"", None}
+            assert {one["opinions"] for one in found} <= {"", None}
+
+
+async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
+    call = await call_with_reports(service)
+    async with service.caller() as owner:
+        answer = await owner.get(f"/v1/batches/{call}/results?format=xlsx")
+    names, *rows = load_workbook(io.BytesIO(answer.content))["Results"].iter_rows(values_only=True)
+    table = [dict(zip(names, row, strict=True)) for row in rows]
+    assert {"Proposal", "Score (0 to 100)", "Certainty", "State", "Corpus fit", "Cost ($)"} <= set(names)
+    assert not [name for name in names if "_" in str(name)]
+    states = [row["State"] for row in table]
+    assert states == ["scored in full", "scored in full", "no score", "failed", "refused"]
+    assert table[0]["Soundness"] == 7.0
+    assert table[2]["Why there is no score"].startswith("The corpus does not cover its field.")
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("Spring call 2026", "Spring call 2026.csv"),
+        ('a/b\\c"; filename="evil.exe', "a b c filename= evil.exe.csv"),
+        ("..", "{id}.csv"),
+        ("Föhn 🚀", "Fohn.csv"),
+        ("春の公募", "{id}.csv"),
+    ],
+)
+async def test_a_file_is_named_for_its_call_and_safely(service: Service, name: str, plain: str) -> None:
+    async with service.caller() as owner:
+        made = await owner.post(
+            "/v1/batches", params={"name": name}, files=[("file", ("a.txt", b"An idea of corals. " * 30))]
+        )
+        call = made.json()["id"]
+        told = (await owner.get(f"/v1/batches/{call}/results?format=csv")).headers["content-disposition"]
+    assert f'filename="{plain.format(id=call)}"' in told
+    if not name.isascii():
+        assert f"filename*=UTF-8''{quote(name + '.csv', safe='')}" in told
+
+
+async def test_no_ranking_of_another_tenant_is_told(service: Service) -> None:
+    call, ranking = await ranked_call(service)
+    async with service.caller(tenant=OTHER) as stranger:
+        made = await stranger.post("/v1/batches", files=[("file", ("a.txt", b"An idea of corals. " * 30))])
+        theirs = made.json()["id"]
+        assert (await stranger.get(f"/v1/batches/{theirs}/results?ranking={ranking}")).status_code == 404
+        assert (await stranger.get(f"/v1/batches/{call}/results")).status_code == 404
