@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.jobs.models import JobId
 from orchestrator.store import Database
+from orchestrator.store.database import Connection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
 from tests.contract.api.service import ACME, BODY, Service
@@ -31,15 +32,15 @@ _ACTS = {
 
 async def erased_under(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
     """What an act is answered that comes while the erasure is under way, and goes on once it is done."""
-    connection = await service.database.connect_unpooled()
-    try:
+
+    async def erase(connection: Connection) -> "asyncio.Future[httpx2.Response]":
         async with connection.transaction():
             await erase_jobs(connection, ACME, [JobId(evaluation)], NOW, 1)
             acting = asyncio.ensure_future(ask())
             await waiting(service.database, 1)
-        return await acting
-    finally:
-        await connection.close()
+        return acting
+
+    return await (await service.database.run(erase))
 
 
 async def erased_over(service: Service, evaluation: str, ask: Ask) -> httpx2.Response:
