@@ -89,6 +89,11 @@ class AccessSettings(Frozen):
     """Then one signs in again, whatever one does: half a day."""
     idle_seconds: float = Field(default=3_600.0, ge=120)
     """Or after so long without a request."""
+    requests_per_minute: int = Field(default=1_200, ge=1)
+    """Of one person, in all their sessions together. Stylesheets, scripts and what a stream goes on to send count
+    nothing."""
+    burst_seconds: float = Field(default=30.0, ge=0)
+    """Somebody may send at once as many requests as their rate allows in so long."""
     attempt_seconds: float = Field(default=600.0, gt=0)
     """How long signing in with an identity provider may take."""
     providers: dict[ProviderName, IdentityProviderSettings] = Field(default_factory=dict)

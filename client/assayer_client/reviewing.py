@@ -48,6 +48,8 @@ class SignOffBody(Body):
     note: str = ""
     despite_missing: bool = False
     """Also while assigned opinions are missing; how many is written down."""
+    despite_unfinished: bool = False
+    """Also while evaluations have not ended; how many is written down. They still end, and cannot be cancelled."""
 
 
 class ConflictOfInterest(Resource):

@@ -47,6 +47,8 @@ class Session(NamedTuple):
     member: MemberId | None
     ends_at: dt.datetime
     """At the latest."""
+    wait_seconds: float | None = None
+    """Until they may send the next request; None: this one is within their rate."""
 
 
 def draw_token(random: Callable[[int], bytes] = secrets.token_bytes) -> str:

@@ -12,6 +12,7 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.cookies import session_token
 from orchestrator.access.csrf import SAFE_METHODS, check_csrf, csrf_token
 from orchestrator.access.roles import PERMISSIONS, Act, PersonRole, may
+from orchestrator.access.too_fast import TooFast
 from orchestrator.access.way_back import page_asked_from
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
@@ -58,11 +59,13 @@ class SignInNeeded(Exception):
 
 async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     """A dependency. What changes something must come from a page of ours, with its token. Leaves who it is in
-    `assayer.signed_in` of the request's scope. Raises SignInNeeded, HttpProblem (403)."""
+    `assayer.signed_in` of the request's scope. Raises SignInNeeded, TooFast, HttpProblem (403)."""
     token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
         raise SignInNeeded
+    if session.wait_seconds is not None:
+        raise TooFast(session.wait_seconds)
     await tenant_is_known(request.scope, session.tenant)
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)

@@ -16,6 +16,7 @@ from starlette.types import ExceptionHandler
 from assayer.errors import InputError, StorageError
 from orchestrator.access import provider_pages, sign_in_pages
 from orchestrator.access.signed_in import SignInNeeded, to_sign_in
+from orchestrator.access.too_fast import TooFast, to_wait
 from orchestrator.api.authentication import Authentication
 from orchestrator.api.backpressure import BodyLimit, RequestLimit, StreamLimit, UnreadBodyDrain, UploadLimit
 from orchestrator.api.body_pace import BodyPace
@@ -256,6 +257,7 @@ async def _database_unavailable(request: Request, error: StorageError) -> Respon
 
 _HANDLERS: dict[type[Exception], Any] = {
     SignInNeeded: to_sign_in,
+    TooFast: to_wait,
     RequestValidationError: _validation_error,
     NoSuchThing: _no_such_thing,
     HTTPException: _http_problem,

@@ -15,6 +15,7 @@ from assayer.ports import Clock
 from orchestrator.access.cookies import session_token
 from orchestrator.access.csrf import SAFE_METHODS, check_csrf_header
 from orchestrator.access.sessions import scopes_of_role
+from orchestrator.access.too_fast import person_too_fast
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import database_unavailable, request_record, send_problem
 from orchestrator.api.tenant_turns import tenant_is_known
@@ -117,6 +118,8 @@ class Authentication:
         session = await self._sessions.find(token, self._clock.now())
         if session is None:
             raise _unauthenticated("expired", "The session has ended. Sign in again: /console/sign-in.")
+        if session.wait_seconds is not None:
+            raise person_too_fast(session.wait_seconds)
         if request.method not in SAFE_METHODS:
             check_csrf_header(request, self._access)
         scopes, key = scopes_of_role(session.role), KeyId(session.subject)

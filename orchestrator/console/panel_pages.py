@@ -16,8 +16,9 @@ from orchestrator.api.routes.panel import PanelPair, Reason, rows_of, whole_pane
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
-from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.jobs.submissions import BatchStatus, count_unfinished
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.decisions import SignedDespite
 from orchestrator.store.panels import PANEL_PAGE, PanelView
 
 __all__ = ["router"]
@@ -72,13 +73,13 @@ async def sign_off(
     services: ServicesDependency,
     note: Annotated[str, Form(max_length=5_000)] = "",
     despite_missing: Annotated[bool, Form()] = False,
+    despite_unfinished: Annotated[bool, Form()] = False,
 ) -> Response:
     """Closes the call: afterwards nothing about it changes."""
     call = await services.find_batch(who.tenant, id)
     try:
-        await services.decisions.sign_off(
-            who.tenant, call.id, note.strip(), despite_missing, who.actor, services.clock.now()
-        )
+        despite = SignedDespite(despite_missing, despite_unfinished)
+        await services.decisions.sign_off(who.tenant, call.id, note.strip(), despite, who.actor, services.clock.now())
     except ReviewRefused as refusal:
         return await _shown(request, who, services, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
@@ -107,6 +108,7 @@ async def _shown(
         status=409 if fault else 200,
         call=call,
         panel=found,
+        unfinished=count_unfinished(call.counts),
         pairs=sorted(found.blind.pairs, key=_least_agreed)[:_PAIRS],
         rows=rows_of(page.proposals, opinions),
         matching=page.matching,

@@ -1,6 +1,7 @@
 """What the officers of a call decide: scores that count in place of the opinions, and the end of the call."""
 
 import datetime as dt
+from typing import NamedTuple
 
 from orchestrator.access.audit_chain import Actor
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -12,7 +13,7 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
-__all__ = ["PgDecisions"]
+__all__ = ["PgDecisions", "SignedDespite"]
 
 _OVERRIDE = """
     INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
@@ -46,6 +47,28 @@ _SIGNED = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
     WHERE batches.tenant = $1 AND batches.id = $2
 """
+
+
+class SignedDespite(NamedTuple):
+    """What may be outstanding when a call is signed off: on purpose, and written down."""
+
+    missing: bool = False
+    """Opinions that are assigned."""
+    unfinished: bool = False
+    """Evaluations: they still end, and nobody can cancel them any more or run them again."""
+
+
+def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> None:
+    """Raises ReviewRefused."""
+    faults, ways = list[str](), list[str]()
+    if missing and not despite.missing:
+        faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
+        ways.append("Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).")
+    if unfinished and not despite.unfinished:
+        faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
+        ways.append("Wait for evaluations, cancel them, or sign off despite them (`despite_unfinished`).")
+    if faults:
+        raise ReviewRefused(" ".join(faults), " ".join(ways))
 
 
 class PgDecisions:
@@ -82,11 +105,11 @@ class PgDecisions:
         return None if row is None else from_row(ScoreOverride, row)
 
     async def sign_off(
-        self, tenant: TenantId, batch: BatchId, note: str, despite_missing: bool, actor: Actor, now: dt.datetime
+        self, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, actor: Actor, now: dt.datetime
     ) -> SignOff | None:
         """From then on nothing about the call changes, and it takes no more rows; documents that were kept to be
-        evaluated again go. None where there is no such batch.
-        Raises ReviewRefused where opinions are missing, unless `despite_missing`, and where it was signed off."""
+        evaluated again go. None where there is no such batch. Raises ReviewRefused where opinions are missing or
+        evaluations have not ended, unless that is done on purpose, and where it was signed off."""
 
         async def work(connection: Connection) -> SignOff | None:
             async with connection.transaction():
@@ -94,16 +117,13 @@ class PgDecisions:
                     return None
                 await hold_call_open(connection, tenant, batch, alone=True)
                 missing = int(await connection.fetchval(_MISSING, batch))
-                if missing and not despite_missing:
-                    raise ReviewRefused(
-                        f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.",
-                        "Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).",
-                    )
+                unfinished = int(await connection.fetchval(_UNFINISHED, batch))
+                _check_complete(missing, unfinished, despite)
                 stored = storable_text(note)
                 await connection.execute(_CLOSE, batch)
                 await connection.fetch(_FORGET_DOCUMENTS, batch)
                 said = {"note": stored, "missing_opinions": missing}
-                if unfinished := int(await connection.fetchval(_UNFINISHED, batch)):
+                if unfinished:
                     said["unfinished_evaluations"] = unfinished
                 tip = await self._log.append(connection, tenant, actor, "signed off", batch, now, **said)
                 name = storable_text(actor.name)

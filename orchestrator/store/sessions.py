@@ -17,7 +17,7 @@ _BEGIN = """
 
 # What a session rests on is looked at every time: a revoked key and a removed member open nothing any more, and a role
 # holds from the moment it is given. A key of nobody's must be one that opens the console, as `role_of_key` says. That
-# a session was seen is written at most once a minute.
+# a session was seen is written at most once a minute. Requests are counted by person, as those with keys are by key.
 _FIND = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,
@@ -32,8 +32,19 @@ _FIND = """
     ), seen AS (
         UPDATE sessions SET seen_at = $2
         WHERE hash = $1 AND seen_at < $2::timestamptz - interval '1 minute' AND EXISTS (SELECT FROM found)
+    ), counted AS (
+        INSERT INTO key_rates AS rate (key, full_at)
+        SELECT 'person ' || subject, $2::timestamptz + $4::interval FROM found
+        ON CONFLICT (key) DO UPDATE SET full_at = greatest(rate.full_at, $2) + $4
+        WHERE greatest(rate.full_at, $2) + $4::interval - $5::interval <= $2
+        RETURNING full_at
     )
-    SELECT tenant, subject, name, role, member, ends_at FROM found
+    SELECT tenant, subject, name, role, member, ends_at,
+           CASE WHEN NOT EXISTS (SELECT FROM counted) THEN (
+               SELECT extract(epoch FROM greatest(full_at - $2 + $4::interval - $5::interval, interval '0'))::float8
+               FROM key_rates WHERE key = 'person ' || subject
+           ) END AS wait_seconds
+    FROM found
 """
 
 _END = "DELETE FROM sessions WHERE hash = $1"
@@ -54,11 +65,14 @@ class PgSessions:
         await self._database.execute(_BEGIN, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
-        """None for one that has ended, was never begun, or rests on a key or a member that is no more."""
+        """None for one that has ended, was never begun, or rests on a key or a member that is no more. Counts as a
+        request of whoever has signed in."""
         hashed = hash_token(token)
         if hashed is None:
             return None
-        row = await self._database.fetch_one(_FIND, hashed, now, now - self._idle)
+        each = dt.timedelta(minutes=1) / self._settings.requests_per_minute
+        burst = max(each, dt.timedelta(seconds=self._settings.burst_seconds))
+        row = await self._database.fetch_one(_FIND, hashed, now, now - self._idle, each, burst)
         return None if row is None else from_row(Session, row)
 
     async def end(self, token: str) -> None:

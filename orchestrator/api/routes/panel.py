@@ -21,6 +21,7 @@ from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements
 from orchestrator.reviewing.models import Opinion, ScoreOfPerson, ScoreOverride, SignOff
+from orchestrator.store.decisions import SignedDespite
 from orchestrator.store.panels import PanelProposal, PanelScores, Place
 
 __all__ = [
@@ -110,6 +111,8 @@ class SignOffBody(Body):
     note: str = Field(default="", max_length=5_000)
     despite_missing: bool = False
     """Also while assigned opinions are missing; how many is written down."""
+    despite_unfinished: bool = False
+    """Also while evaluations have not ended; how many is written down. They still end, and cannot be cancelled."""
 
 
 class PanelQuery(Body):
@@ -208,10 +211,12 @@ async def sign_off(
     caller: Annotated[AuthenticatedCaller, Depends(acting("sign off", scope="manage"))],
     services: ServicesDependency,
 ) -> SignOff:
-    """Closes the call: from then on it takes no rows, nothing of it is cancelled or run again, and no opinion,
-    assignment, remark or score of it changes. An applicant can still be erased."""
+    """Closes the call, unless opinions are missing or evaluations have not ended: from then on it takes no rows,
+    nothing of it is cancelled or run again, and no opinion, assignment, remark or score of it changes. An applicant can
+    still be erased."""
+    despite = SignedDespite(body.despite_missing, body.despite_unfinished)
     signed = await services.decisions.sign_off(
-        caller.tenant, BatchId(id), body.note, body.despite_missing, actor_of(caller), services.clock.now()
+        caller.tenant, BatchId(id), body.note, despite, actor_of(caller), services.clock.now()
     )
     if signed is None:
         raise not_there("batch", id)

@@ -194,7 +194,7 @@ async def test_a_machine_verifies_the_log_without_reading_what_people_think(
         await reviewer.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
         await owners.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
         await owners.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
-        await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided."})
+        await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "despite_unfinished": True})
         whole = (await owners.get("/v1/audit-log")).json()["items"]
         assert not any(entry["withheld"] for entry in whole)
     async with service.caller("manage") as machine:

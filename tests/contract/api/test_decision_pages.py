@@ -93,7 +93,11 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         refused = await owner.post(f"{here}/sign-off", data=body, headers={"Origin": "http://api"})
         assert refused.status_code == 409
         assert "1 assigned opinion is missing" in refused.text
+        assert "1 evaluation has not ended" in refused.text
+        assert "Although 1 evaluation has not ended" in refused.text
         fields = {"note": "All in order.", "despite_missing": "true"}
+        assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
+        fields["despite_unfinished"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
         tip = await service.services.audit_log.tip(ACME)
         for path in (f"{here}/panel", here):

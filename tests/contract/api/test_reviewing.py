@@ -67,7 +67,8 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service) 
         assert (rows[first]["mean"], rows[first]["spread"], rows[first]["score"]) == (2, 2, 2)
         assert (rows[evaluations[1]]["mean"], rows[evaluations[1]]["score"]) == (2, 4)
         problem(await officers.post(f"/v1/batches/{batch}/sign-off", json={}), 403, "forbidden")
-        signed = (await owners.post(f"/v1/batches/{batch}/sign-off", json={"note": "Agreed."})).json()
+        said = {"note": "Agreed.", "despite_unfinished": True}
+        signed = (await owners.post(f"/v1/batches/{batch}/sign-off", json=said)).json()
         assert (signed["name"], signed["missing_opinions"]) == ("Olga Owner", 0)
         problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
         late = {"score": 5, "reason": "a friend"}
@@ -287,9 +288,35 @@ async def test_a_call_with_missing_opinions_is_signed_off_only_on_purpose(servic
     async with asking(service, owner) as owners:
         await _assign(owners, batch, per_proposal=1)
         problem(await owners.post(f"/v1/batches/{batch}/sign-off", json={}), 409, "conflict")
-        signed = await owners.post(f"/v1/batches/{batch}/sign-off", json={"despite_missing": True})
+        signed = await owners.post(
+            f"/v1/batches/{batch}/sign-off", json={"despite_missing": True, "despite_unfinished": True}
+        )
         assert signed.json()["missing_opinions"] == 2
         problem(await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
+
+
+async def test_a_call_with_unfinished_evaluations_is_signed_off_only_on_purpose(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    await person(service, "reviewer")
+    batch, _ = await call_of(service, "# One", "# Two", "# Three")
+    await service.finish()
+    sign_off = f"/v1/batches/{batch}/sign-off"
+    async with asking(service, owner) as owners:
+        refused = problem(await owners.post(sign_off, json={}), 409, "conflict")
+        assert "2 evaluations have not ended." in refused.detail
+        assert "despite_unfinished" in refused.detail
+        await _assign(owners, batch, per_proposal=1)
+        both = problem(await owners.post(sign_off, json={}), 409, "conflict").detail
+        assert "3 assigned opinions are missing" in both
+        assert "2 evaluations have not ended" in both
+        for one, other in (("despite_missing", "evaluations"), ("despite_unfinished", "opinions")):
+            assert other in problem(await owners.post(sign_off, json={one: True}), 409, "conflict").detail
+        assert (await owners.get(f"/v1/batches/{batch}/panel")).json()["sign_off"] is None
+        await service.finish()
+        signed = await owners.post(sign_off, json={"despite_missing": True, "despite_unfinished": True})
+        assert signed.status_code == 200, signed.text
+    log = await service.services.audit_log.entries(ACME)
+    assert (log[-1].content or {})["unfinished_evaluations"] == 1
 
 
 async def test_an_assignment_is_withdrawn_until_there_is_an_opinion(service: Service) -> None:
