@@ -150,7 +150,7 @@ async def draft_assignments(
         raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
     people = await _reviewers(services, tenant, body.reviewers)
     proposals = await services.assignments.proposals(tenant, batch)
-    interests = [Interest(one.id, one.name, one.affiliation) for one in people]
+    interests = [Interest(one.id, one.name, one.affiliation, one.email) for one in people]
     if search:
         found = await asyncio.to_thread(_found, proposals, interests)
         await services.assignments.keep_found(found, services.clock.now())

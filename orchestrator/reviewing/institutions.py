@@ -1,0 +1,123 @@
+"""Universities under the names that people write: turned, shortened, in another language.
+
+"University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words once those
+that mean the same are written the same, and those that only join are left out. Words in between, commas, full
+stops and ends of lines part names: "Polytechnic University, Turin" is none of these. Other institutions are looked for
+as they are written.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+__all__ = ["InstitutionName", "institution_name", "normalised", "places_of"]
+
+_SAME = {
+    "university": "univ uni universita universitat universitaet universite universidad universidade universitet "
+    "universitetet universiteit universitatea universitas universitate universitetas uniwersytet univerzita "
+    "univerzitet univerza univerzitete sveuciliste egyetem yliopisto ulikool universitesi πανεπιστημιο университет",
+    "technical": "technische technischen technique tecnica technicka techniczna teknillinen tekniska tekniske "
+    "technological technology tehnica muszaki",
+    "polytechnic": "polytechnique politecnico politecnica politechnika polytechnische politehnica",
+    "institute": "inst institut istituto instituto instytut institutt",
+    "free": "freie freien libre libera vrije",
+    "catholic": "katholische katholieke catholique cattolica catolica katolicki",
+    "medical": "medizinische medicale medica",
+    # Cities whose names differ between English and the language spoken there.
+    "turin": "torino",
+    "rome": "roma rom",
+    "milan": "milano mailand",
+    "florence": "firenze florenz",
+    "venice": "venezia venedig",
+    "naples": "napoli neapel",
+    "padua": "padova",
+    "genoa": "genova genua",
+    "munich": "munchen muenchen",
+    "cologne": "koln koeln",
+    "vienna": "wien",
+    "zurich": "zuerich",
+    "geneva": "geneve genf",
+    "basel": "basle bale",
+    "bern": "berne",
+    "lisbon": "lisboa",
+    "seville": "sevilla",
+    "prague": "praha prag",
+    "warsaw": "warszawa warschau",
+    "cracow": "krakow krakau",
+    "copenhagen": "københavn københavns kopenhagen",
+    "gothenburg": "goteborg",
+    "antwerp": "antwerpen anvers",
+    "brussels": "bruxelles brussel",
+    "ghent": "gent gand",
+    "leuven": "louvain",
+    "athens": "αθηνων athen",
+    "bucharest": "bucuresti bukarest",
+    "belgrade": "beograd",
+}
+_WRITTEN = {other: one for one, others in _SAME.items() for other in others.split()}
+_JOINERS = (
+    "of the at in for and di del della degli dei da de du des la le les der die das den zu von van og av w v studi"
+)
+_JOINING = frozenset(_JOINERS.split())
+_KINDS = frozenset({"university", "polytechnic"})
+_COMMON = _KINDS | {"technical", "institute", "free", "catholic", "medical", "national", "state", "science", "sciences"}
+_TWO = frozenset({"york", "miami", "washington"})
+"""York University and the University of York are two: these are not turned."""
+_BETWEEN = re.compile(r"[ \t'’\-–]*")
+_AFTER_SHORT = re.compile(r"\.?[ \t'’\-–]*")
+_SHORT = frozenset({"univ", "uni", "inst", "tech"})
+
+
+class InstitutionName(NamedTuple):
+    words: tuple[str, ...]
+    """Normalised, sorted."""
+    as_written: tuple[str, ...]
+    """In their order, without those that only join."""
+    turns: bool
+    """They may stand in another order."""
+
+
+def normalised(word: str) -> str:
+    """Of a word without case and accents, what it is for all languages; empty for one that only joins."""
+    return "" if word in _JOINING else _WRITTEN.get(word, word)
+
+
+def institution_name(words: list[str]) -> InstitutionName | None:
+    """None for what is no university, or has no words but those that many have."""
+    known = tuple(one for one in map(normalised, words) if one)
+    if _KINDS.isdisjoint(known) or _COMMON.issuperset(known):
+        return None
+    return InstitutionName(tuple(sorted(known)), known, _TWO.isdisjoint(known))
+
+
+def places_of(
+    name: InstitutionName, text: str, matches: list[re.Match[str]], fold: Callable[[str], str]
+) -> Iterator[int]:
+    """Where in a text the name begins."""
+    size = len(name.words)
+    for run in _runs(text, matches, fold):
+        for at in range(len(run) - size + 1):
+            words = tuple(word for word, _ in run[at : at + size])
+            if words == name.as_written or (name.turns and _is_turned(name, words, text, run, at)):
+                yield run[at][1]
+
+
+def _is_turned(name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int) -> bool:
+    """The same words in another order. "Central Michigan University" is not the University of Michigan: no name stands
+    before them."""
+    return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())
+
+
+def _runs(text: str, matches: list[re.Match[str]], fold: Callable[[str], str]) -> Iterator[list[tuple[str, int]]]:
+    """Words that no comma and no full stop parts, without those that only join, and where each begins."""
+    run: list[tuple[str, int]] = []
+    end, short = 0, False
+    for match in matches:
+        if not (_AFTER_SHORT if short else _BETWEEN).fullmatch(text, end, match.start()):
+            yield run
+            run = []
+        folded = fold(match.group())
+        if word := normalised(folded):
+            run.append((word, match.start()))
+        end, short = match.end(), folded in _SHORT
+    yield run

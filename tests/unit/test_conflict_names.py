@@ -1,0 +1,94 @@
+"""How people and universities are written in proposals: turned, shortened, with middle names, in other languages."""
+
+import pytest
+
+from orchestrator.access.roles import MemberId
+from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+
+BODY = "We rehearse what the next round of training would overwrite. " * 4
+
+
+def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str = "ada@example.org") -> list[str]:
+    search = ConflictSearch([Interest(MemberId("mb_1"), name, affiliation, email)])
+    return [one.source for one in search.found("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Authors: Ada Byron",
+        "Authors: Byron, Ada",
+        "Authors: Byron, Ada Lovelace",
+        "Authors: A. Byron",
+        "Authors: Byron A.",
+        "Authors: A. L. Byron",
+        "Principal investigator: Prof. Dr. Ada Lovelace Byron",
+        "Principal investigator: ADA LOVELACE KING BYRON",
+        "Authors: Grace Hopper, Ada L. Byron",
+        "Contact: Ada@Example.org.",
+        "Write to <ada@example.org>, please.",
+    ],
+)
+def test_a_reviewer_is_found_however_they_are_written(line: str) -> None:
+    assert _found(line) == ["name"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Authors: Ada Lovelace, Byron Reese",
+        "Authors: Ada Lovelace. Byron College",
+        "Authors: Ada One Two Three Byron",
+        "We met Ada and Byron there.",
+        "Contact: ada@example.org.uk",
+        "Contact: granada@example.org",
+        "Contact: x.ada@example.org",
+    ],
+)
+def test_others_are_not_taken_for_the_reviewer(line: str) -> None:
+    assert _found(line) == []
+
+
+def test_who_is_cited_with_a_middle_name_has_no_conflict() -> None:
+    assert _found(f"{BODY}\n\n## References\n\n[1] Ada Lovelace Byron. Notes on the engine. 1843.") == []
+
+
+@pytest.mark.parametrize(
+    ("affiliation", "written"),
+    [
+        ("University of Turin", "Turin University"),
+        ("University of Turin", "Univ. of Turin"),
+        ("University of Turin", "Universita di Torino"),
+        ("University of Turin", "Università degli Studi di Torino"),
+        ("Turin University", "University of Turin"),
+        ("Università di Torino", "University of Turin"),
+        ("ETH; University of Vienna", "Universität Wien"),
+        ("Technische Universität München", "Technical University of Munich"),
+        ("Freie Universität Berlin", "Free University of Berlin"),
+        ("University of Copenhagen", "Københavns Universitet"),
+        ("Universidad de Sevilla", "University of Seville"),
+        ("Polytechnic University of Milan", "Politecnico di Milano University"),
+    ],
+)
+def test_a_university_is_found_under_its_other_names(affiliation: str, written: str) -> None:
+    assert _found(f"Authors: Grace Hopper, {written}", affiliation) == ["affiliation"]
+
+
+@pytest.mark.parametrize(
+    ("affiliation", "written"),
+    [
+        ("University of Turin", "Polytechnic University, Turin"),
+        ("University of Turin", "University of Trento"),
+        ("University of York", "York University"),
+        ("University of Michigan", "Central Michigan University"),
+        ("Washington University", "University of Washington"),
+        ("University of Munich", "Munich. University hospital"),
+        ("Turin", "University of Milan"),
+    ],
+)
+def test_another_institution_is_not_taken_for_it(affiliation: str, written: str) -> None:
+    assert _found(f"Authors: Grace Hopper, {written}", affiliation) == []
+
+
+def test_a_university_in_the_text_alone_is_no_conflict() -> None:
+    assert _found("Data of the city of Turin and of its university are used.", "University of Turin") == []
