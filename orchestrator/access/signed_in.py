@@ -64,11 +64,13 @@ async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     if session is None:
         raise SignInNeeded
     await tenant_is_known(request.scope, session.tenant)
+    who = SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
+    request.scope["assayer.person"] = who
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)
     record = request_record(request.scope)
     record.tenant, record.key = session.tenant, session.subject
-    return SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
+    return who
 
 
 SignedInDependency = Annotated[SignedIn, Depends(signed_in)]

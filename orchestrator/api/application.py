@@ -77,6 +77,7 @@ from orchestrator.console import (
     review_pages,
     submission_page,
 )
+from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
@@ -187,6 +188,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(TenantTurns, settings=services.settings, access=services.access)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)
+    app.add_middleware(RefusalPages, access=services.access)
     return app
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from assayer.models import Frozen
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import not_found
+from orchestrator.api.problems import HttpProblem, not_found
 from orchestrator.api.routes.panel import Panel, PanelRow, Reason, panel_of
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
@@ -47,7 +47,6 @@ async def panel(
 @router.post("/override")
 async def override(
     id: PathId,
-    request: Request,
     who: Annotated[SignedIn, Depends(allowed_to("override"))],
     services: ServicesDependency,
     evaluation: Annotated[str, Form(max_length=64)],
@@ -60,11 +59,8 @@ async def override(
     if job is None or job.batch != call.id:
         raise not_found("proposal in this call", evaluation)
     if len(reason.strip()) < 3:
-        return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
-    try:
-        await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
-    except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        raise HttpProblem("conflict", "Say why, in three letters or more.")
+    await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
     return RedirectResponse(f"/console/proposals/{job.id}#people", 303)
 
 
@@ -84,7 +80,7 @@ async def sign_off(
             who.tenant, call.id, note.strip(), despite_missing, who.actor, services.clock.now()
         )
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        return await _shown(request, who, services, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
@@ -96,7 +92,9 @@ async def _shown(
     view: PanelView | None = None,
     *,
     fault: str = "",
+    note: str = "",
 ) -> Response:
+    """`note` is what was typed into the form that was refused."""
     view = view or PanelView()
     found = await panel_of(services, who.tenant, call.id)
     rows = _ordered(found, view.sort)
@@ -111,6 +109,7 @@ async def _shown(
         pages=max(1, -(-len(rows) // _ROWS)),
         view=view,
         fault=fault,
+        note=note,
         people={str(one.id): one.name for one in await services.members.list(who.tenant)},
     )
 
