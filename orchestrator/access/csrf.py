@@ -14,11 +14,21 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services
 from orchestrator.settings import AccessSettings
 
-__all__ = ["FIELD", "HEADER", "SAFE_METHODS", "check_csrf", "check_csrf_header", "check_origin", "csrf_token"]
+__all__ = [
+    "FIELD",
+    "HEADER",
+    "SAFE_METHODS",
+    "STALE_PAGE",
+    "check_csrf",
+    "check_csrf_header",
+    "check_origin",
+    "csrf_token",
+]
 
 FIELD = "csrf_token"
 HEADER = "X-CSRF-Token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+STALE_PAGE = "The page is out of date: reload it, and do this again."
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -71,4 +81,4 @@ def _token_for(request: Request, settings: AccessSettings) -> str:
 def _check_token(request: Request, settings: AccessSettings, given: str) -> None:
     expected = _token_for(request, settings)
     if not expected or not hmac.compare_digest(given.encode(), expected.encode()):
-        raise HttpProblem("forbidden", "The page is out of date: reload it, and do this again.")
+        raise HttpProblem("forbidden", STALE_PAGE)

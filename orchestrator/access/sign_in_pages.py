@@ -85,6 +85,17 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
     token = session_token(request, services.access)
     if token is not None:
         await services.sessions.end(token)
+    return _signed_out(request, services)
+
+
+@router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
+async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+    """Ends all sessions of whoever asks: on a machine that was lost, or that somebody else sits at."""
+    await services.sessions.end_all(who.tenant, who.subject)
+    return _signed_out(request, services)
+
+
+def _signed_out(request: Request, services: Services) -> Response:
     headers = {"Cache-Control": "no-store"}
     if behind_tls(request, services.access):  # elsewhere browsers do not heed it
         headers["Clear-Site-Data"] = '"cache", "storage"'

@@ -59,7 +59,7 @@ class SignInNeeded(Exception):
 
 async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     """A dependency. What changes something must come from a page of ours, with its token. Leaves who it is in
-    `assayer.signed_in` of the request's scope. Raises SignInNeeded, TooFast, HttpProblem (403)."""
+    `assayer.person` of the request's scope. Raises SignInNeeded, TooFast, HttpProblem (403)."""
     token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
@@ -67,12 +67,12 @@ async def signed_in(request: Request, services: ServicesDependency) -> SignedIn:
     if session.wait_seconds is not None:
         raise TooFast(session.wait_seconds)
     await tenant_is_known(request.scope, session.tenant)
+    who = SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
+    request.scope["assayer.person"] = who
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)
     record = request_record(request.scope)
     record.tenant, record.key = session.tenant, session.subject
-    who = SignedIn(tenant=session.tenant, subject=session.subject, name=session.name, role=session.role)
-    request.scope["assayer.signed_in"] = who
     return who
 
 

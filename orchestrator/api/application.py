@@ -81,6 +81,7 @@ from orchestrator.console import (
     submission_page,
 )
 from orchestrator.console.gone_page import gone_page
+from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
 from orchestrator.reviewing.models import ReviewRefused
@@ -193,6 +194,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(TenantTurns, settings=services.settings, access=services.access)
     app.add_middleware(UnreadBodyDrain, settings=services.settings)
     app.add_middleware(RequestLogging, ids=services.new_id, settings=services.settings)
+    app.add_middleware(RefusalPages, access=services.access)
     return app
 
 
@@ -236,7 +238,7 @@ async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
     found = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
     if found is None:
         return _response(request, error)
-    if who := request.scope.get("assayer.signed_in"):
+    if who := request.scope.get("assayer.person"):
         return gone_page(request, who, error, found)
     return _response(request, gone(error, found, request.scope["assayer.caller"]))
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from assayer.models import Absent
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.problems import not_there
+from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.routes.panel import PanelPair, Reason, rows_of, whole_panel
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
@@ -44,7 +44,6 @@ async def panel(
 @router.post("/override")
 async def override(
     id: PathId,
-    request: Request,
     who: Annotated[SignedIn, Depends(allowed_to("override"))],
     services: ServicesDependency,
     evaluation: Annotated[str, Form(max_length=64)],
@@ -57,11 +56,8 @@ async def override(
     if job is None or job.batch != call.id:
         raise not_there("evaluation", evaluation, "proposal in this call")
     if len(reason.strip()) < 3:
-        return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
-    try:
-        await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
-    except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        raise HttpProblem("conflict", "Say why, in three letters or more.")
+    await services.decisions.override(who.tenant, job.id, score, reason.strip(), who.actor, services.clock.now())
     return RedirectResponse(f"/console/proposals/{job.id}#people", 303)
 
 
@@ -81,7 +77,7 @@ async def sign_off(
         despite = SignedDespite(despite_missing, despite_unfinished)
         await services.decisions.sign_off(who.tenant, call.id, note.strip(), despite, who.actor, services.clock.now())
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        return await _shown(request, who, services, call, fault=str(refusal), note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
@@ -93,7 +89,9 @@ async def _shown(
     view: PanelView | None = None,
     *,
     fault: str = "",
+    note: str = "",
 ) -> Response:
+    """`note` is what was typed into the form that was refused."""
     view = view or PanelView()
     page, found, members = await asyncio.gather(
         services.panels.page(who.tenant, call.id, view),
@@ -116,6 +114,7 @@ async def _shown(
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,
+        note=note,
         people={str(one.id): one.name for one in members},
     )
 

@@ -1,6 +1,6 @@
 """The reviewer's pages: a queue; a proposal, a first opinion on it, then the report and a second thought."""
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse
@@ -26,6 +26,14 @@ __all__ = ["router"]
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 Reviewer = Annotated[SignedIn, Depends(allowed_to("give opinions"))]
+
+
+class _Refused(NamedTuple):
+    """An opinion that was not taken: why, and what was typed."""
+
+    why: str
+    score: int
+    note: str
 
 
 @router.get("/queue")
@@ -59,14 +67,13 @@ async def give(
     try:
         await act(who.tenant, JobId(id), score, note, actor, now)
     except ReviewRefused as refusal:
-        return await _review(id, request, who, services, str(refusal))
+        return await _review(id, request, who, services, _Refused(str(refusal), score, note))
     return RedirectResponse(f"/console/review/{id}", 303)
 
 
 @router.post("/review/{id}/judgement")
 async def judge(
     id: PathId,
-    request: Request,
     who: Reviewer,
     services: ServicesDependency,
     point: Annotated[str, Form(max_length=300)],
@@ -77,17 +84,13 @@ async def judge(
     """Agrees or disagrees with one claim of the report; `claim` is its number on the page."""
     await require_blind_opinion(services, who.tenant, id, who.subject)
     body = JudgementBody(point=point, agrees=agrees, reason=reason)
-    try:
-        await judge_point(services, who.tenant, JobId(id), body, who.actor)
-    except ReviewRefused as refusal:
-        return await _review(id, request, who, services, str(refusal))
+    await judge_point(services, who.tenant, JobId(id), body, who.actor)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
 
 
 @router.post("/review/{id}/conflict")
 async def declare(
     id: PathId,
-    request: Request,
     who: Reviewer,
     services: ServicesDependency,
     reason: Annotated[str, Form(), Field(min_length=3, max_length=2_000)],
@@ -96,14 +99,13 @@ async def declare(
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
         raise not_there("evaluation", id, "proposal")
-    try:
-        await services.assignments.declare(who.tenant, JobId(id), member, reason, who.actor, services.clock.now())
-    except ReviewRefused as refusal:
-        return await _review(id, request, who, services, str(refusal))
+    await services.assignments.declare(who.tenant, JobId(id), member, reason, who.actor, services.clock.now())
     return RedirectResponse("/console/queue", 303)
 
 
-async def _review(id: str, request: Request, who: SignedIn, services: Services, refusal: str = "") -> Response:
+async def _review(
+    id: str, request: Request, who: SignedIn, services: Services, refused: _Refused | None = None
+) -> Response:
     member = MemberId(who.subject)
     if await services.assignments.standing(who.tenant, JobId(id), member) is None:
         raise not_there("evaluation", id, "proposal")
@@ -121,7 +123,7 @@ async def _review(id: str, request: Request, who: SignedIn, services: Services, 
         "review.html",
         request,
         who,
-        status=409 if refusal else 200,
+        status=409 if refused else 200,
         id=id,
         proposal=text,
         missing=missing,
@@ -130,5 +132,5 @@ async def _review(id: str, request: Request, who: SignedIn, services: Services, 
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
         judgements={one.point: [one] for one in judged},
-        refusal=refusal,
+        refused=refused,
     )

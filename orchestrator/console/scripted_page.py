@@ -21,7 +21,16 @@ from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, STATES_IN_WORDS
 __all__ = ["Asset", "asset", "page_response"]
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
-_ASSETS = ("htmx.min.js", "live.js", "upload_parts.js", "refused_rows.js", "submission.js", "console.css")
+_ASSETS = (
+    "htmx.min.js",
+    "live.js",
+    "drafts.js",
+    "choosing.js",
+    "upload_parts.js",
+    "refused_rows.js",
+    "submission.js",
+    "console.css",
+)
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
@@ -54,8 +63,9 @@ def asset(name: str) -> Asset | None:
 
 
 def page_response(
-    template: str, request: Request, who: SignedIn, *, status: int = 200, **values: object
+    template: str, request: Request, who: SignedIn | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
+    """`who` is None where it was refused before anybody asked who it is."""
     html = _environment().get_template(template).render(who=who, csrf=csrf_token(request), **values)
     return HTMLResponse(html, status, _HEADERS)
 

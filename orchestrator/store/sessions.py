@@ -3,6 +3,7 @@
 import datetime as dt
 
 from orchestrator.access.sessions import NewSession, Session, hash_token
+from orchestrator.jobs.models import TenantId
 from orchestrator.settings import AccessSettings
 from orchestrator.store.database import Database
 from orchestrator.store.json_columns import storable_text
@@ -48,6 +49,7 @@ _FIND = """
 """
 
 _END = "DELETE FROM sessions WHERE hash = $1"
+_END_ALL = "DELETE FROM sessions WHERE tenant = $1 AND coalesce(member, key) = $2"
 _PURGE = "DELETE FROM sessions WHERE ends_at < $1 OR seen_at < $2"
 
 
@@ -77,6 +79,10 @@ class PgSessions:
 
     async def end(self, token: str) -> None:
         await self._database.execute(_END, hash_token(token))
+
+    async def end_all(self, tenant: TenantId, subject: str) -> None:
+        """Those of one member, or of one key that is nobody's, wherever they were begun."""
+        await self._database.execute(_END_ALL, tenant, subject)
 
     @property
     def _idle(self) -> dt.timedelta:

@@ -82,11 +82,22 @@ function upload(path, files, key, told) {
 }
 // The same key with each attempt: what arrived although its answer was lost is not taken twice.
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+/** Whether the same person has signed in anew since the page was opened, in another tab: then with the new token. */
+async function signedInAnew() {
+  const answer = await fetch(location.pathname, { headers: { Accept: "text/html" }, redirect: "manual" });
+  if (!answer.ok) return false;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const token = page.getElementById("submission")?.dataset.csrf, before = form.dataset.csrf;
+  if (!token || page.body.dataset.who !== document.body.dataset.who) return false;
+  form.dataset.csrf = token;
+  return token !== before;
+}
 async function patiently(path, files, told, key = newKey()) {
   for (let tried = 1; ; tried++) {
     try {
       return await upload(path, files, key, told);
     } catch (error) {
+      if ([401, 403].includes(error.status) && await signedInAnew()) continue;
       const passing = !(error instanceof Refusal || error instanceof Stopped) || [429, 503].includes(error.status);
       if (!passing || tried === TRIES) throw error;
       await new Promise((done) => setTimeout(done, 1000 * (error.wait || tried)));
@@ -208,14 +219,15 @@ async function attempt(work) {
   } catch (error) {
     if (error.rows) showRefused(at("refused"), stillRefused(error.rows));
     const rest = call.begun?.id ? ` ${counted(call.begun.accepted, "proposal")} have arrived: “Submit” sends the rest.` : "";
-    alarm(`${error instanceof Stopped ? "Stopped." : error.message}${rest}`);
-    if (error.status === 401) location.assign("/console/sign-in?next=/console/calls/new");
+    if (error.status === 401) alarm("You are signed out: ", signInLink(), `, then press “${at(work === send ? "send" : "check").textContent}” again. What you chose stays here.${rest}`);
+    else alarm(`${error instanceof Stopped ? "Stopped." : error.message}${rest}`);
   } finally {
     busy(false);
   }
 }
-function alarm(words) {
-  at("alarm").textContent = words;
+const signInLink = () => element("a", { href: "/console/sign-in?next=/console/calls/new", target: "_blank" }, "sign in in another tab");
+function alarm(...words) {
+  at("alarm").replaceChildren(...words);
   at("alarm").hidden = false;
 }
 function busy(is) {
@@ -225,6 +237,8 @@ function busy(is) {
   else call.request = null;
 }
 
+at("check").disabled = at("send").disabled = false; // as they are where no script runs
+at("no-script").remove();
 form.addEventListener("submit", (event) => { event.preventDefault(); attempt(check); });
 at("send").addEventListener("click", () => form.reportValidity() && attempt(send));
 at("method").addEventListener("change", () => {

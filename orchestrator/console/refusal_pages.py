@@ -1,0 +1,149 @@
+"""What a person in a browser reads when something under `/console` is refused: what was wrong, what to do, the way
+back, and what they had typed. Programs read the problem document (RFC 9457)."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orchestrator.access.csrf import STALE_PAGE, check_origin
+from orchestrator.access.way_back import HOME, page_asked_from
+from orchestrator.api.common_schemas import ProblemDocument
+from orchestrator.api.content_negotiation import preferred_media_type
+from orchestrator.api.problems import MEDIA_TYPE, HttpProblem
+from orchestrator.console.scripted_page import page_response
+from orchestrator.settings import AccessSettings
+
+__all__ = ["RefusalPages"]
+
+_FORM = "application/x-www-form-urlencoded"
+_MOST_TYPED = 400_000
+"""Bytes of a form of which what was typed is shown again: more than the longest text has, with each sign as `%XX`."""
+_MOST_FIELDS = 100
+_SERVICE_FAULT = 500
+_TYPED = {
+    "score": "Score",
+    "note": "Note",
+    "reason": "Reason",
+    "text": "Text",
+    "name": "Name",
+    "email": "Address",
+    "affiliation": "Institution",
+    "tags": "Tags",
+}
+"""Fields whose words are shown again. No key is among them, and nothing that a form holds unseen."""
+
+
+class _Advice(NamedTuple):
+    title: str
+    what_to_do: str
+
+
+_STALE = _Advice(
+    "The page was out of date",
+    "You have signed in anew since it was opened. Go back, which opens it anew, and send it again.",
+)
+_FAILED = _Advice("The service failed", "Nothing is wrong with what you did. Try again in a moment.")
+_ADVICE: Mapping[int, _Advice] = {
+    400: _Advice("This cannot be read", "Go back, and send it again."),
+    403: _Advice("You may not do this", "Ask an owner of this organisation, who gives roles under People."),
+    404: _Advice("There is nothing here", "It may have been deleted or erased, or the address is not right."),
+    405: _Advice("Nothing can be shown here", "The address is one that forms are sent to. Go back to the page."),
+    409: _Advice("This cannot be done now", "Go back, and look at how it stands now."),
+    410: _Advice("This has been deleted", "What was kept of it is gone for good."),
+    413: _Advice("This is too much at once", "Send less at once."),
+    422: _Advice("The form cannot be taken as it is", "Go back, mend it, and send it again."),
+    429: _Advice("Too much was asked at once", "Wait a moment, then send it again."),
+    503: _Advice("The service is busy or out of reach", "Wait a moment, then try again."),
+}
+
+
+class RefusalPages:
+    """Outermost, so that it answers for whatever refuses. Passes on what is no problem document."""
+
+    def __init__(self, app: ASGIApp, access: AccessSettings) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _asked_by_browser(scope):
+            await self._app(scope, receive, send)
+            return
+        form = bytearray()
+        started: Message | None = None
+
+        async def observed() -> Message:
+            message = await receive()
+            if len(form) <= _MOST_TYPED:
+                form.extend(message.get("body", b""))
+            return message
+
+        async def shown(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start" and _is_problem(message):
+                started = message
+                return
+            if started is not None:
+                page = self._page(Request(scope), message["body"], bytes(form))
+                headers = MutableHeaders(raw=list(started["headers"]))
+                headers.update(page.headers)
+                await send({**started, "headers": headers.raw})
+                message, started = {**message, "body": page.body}, None
+            await send(message)
+
+        await self._app(scope, observed, shown)
+
+    def _page(self, request: Request, document: bytes, form: bytes) -> Response:
+        problem = ProblemDocument.model_validate_json(document)
+        advice = _STALE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILED)
+        back = page_asked_from(request, self._access)
+        return page_response(
+            "refusal.html",
+            request,
+            request.scope.get("assayer.person"),
+            status=problem.status,
+            advice=advice,
+            faults=_faults(problem),
+            typed=self._typed(request, form),
+            back=HOME if request.method == "GET" and back.partition("?")[0] == request.url.path else back,
+            request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
+        )
+
+    def _typed(self, request: Request, form: bytes) -> dict[str, str]:
+        """By what it is called. Nothing of what a page of somebody else's sent: it would speak with our voice."""
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != _FORM or len(form) > _MOST_TYPED:
+            return {}
+        try:
+            check_origin(request, self._access)
+            fields = dict(parse_qsl(form.decode("ascii", "replace"), max_num_fields=_MOST_FIELDS))
+        except (HttpProblem, ValueError):
+            return {}
+        return {words: fields[name] for name, words in _TYPED.items() if fields.get(name, "").strip()}
+
+
+def _asked_by_browser(scope: Scope) -> bool:
+    """For a page of its own: what a script asks for as a part of one is no page."""
+    path, headers = scope["path"], Headers(scope=scope)
+    if not (path == HOME or path.startswith(f"{HOME}/")) or scope["method"] not in ("GET", "POST"):
+        return False
+    accepted = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "text/html"))
+    return accepted == "text/html" and headers.get("hx-request") != "true"
+
+
+def _is_problem(started: Message) -> bool:
+    return Headers(raw=started["headers"]).get("content-type") == MEDIA_TYPE
+
+
+def _faults(problem: ProblemDocument) -> list[str]:
+    """What was wrong, a sentence each. What is not there has none: that sentence is for programs."""
+    if problem.status in (404, 405) or problem.detail == STALE_PAGE:
+        return []
+    if not problem.errors:
+        return [problem.detail]
+    named = [((one.pointer or one.parameter or "").strip("/"), one.detail) for one in problem.errors]
+    return [f"{_TYPED.get(name, name) or 'The form'}: {detail}" for name, detail in named]

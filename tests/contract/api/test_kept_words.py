@@ -1,0 +1,139 @@
+"""What somebody has typed outlasts a session that ends, and a refusal: in that tab, for them, until it is taken."""
+
+from playwright.async_api import Page
+
+from tests.contract.api.browsing import LOOKS, at_the_console, look_over
+from tests.contract.api.people import Person, asking, call_of, person
+from tests.contract.api.service import TEXT, Service
+from tests.contract.api.test_submission_page import DROP
+
+WORDS = 'Sound, and cheap; "twice" <b>read</b>.\nA second line.'
+KEPT = "Object.keys(sessionStorage).filter(name => name.startsWith('words of')).length"
+
+
+async def _assigned(service: Service) -> tuple[Person, str]:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, officer) as officers:
+        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    return ada, first
+
+
+async def _sign_in(page: Page, key: str) -> None:
+    await page.get_by_label("API key").fill(key)
+    await page.keyboard.press("Enter")
+
+
+async def test_an_opinion_typed_before_the_session_ended_is_put_back_until_it_is_given(service: Service) -> None:
+    ada, first = await _assigned(service)
+    async with at_the_console(service, ada.key, LOOKS[0]) as (page, url):
+        await page.goto(f"{url}/console/review/{first}")
+        await page.get_by_label("4", exact=True).check()
+        await page.get_by_label("Why").fill(WORDS)
+        await page.context.clear_cookies()
+        await page.get_by_role("button", name="Give first opinion").click()
+        await _sign_in(page, ada.key)
+        await page.get_by_text("Your words from before you were signed out.").wait_for()
+        assert page.url == f"{url}/console/review/{first}"
+        assert await page.get_by_label("Why").input_value() == WORDS
+        assert await page.get_by_label("4", exact=True).is_checked()
+        assert ada.key not in await page.evaluate("JSON.stringify(sessionStorage)")
+        await look_over(page, "kept-words", LOOKS[0])
+        await page.get_by_role("button", name="Give first opinion").click()
+        await page.get_by_text("First opinion, which stays").wait_for()
+        assert await page.get_by_text("Your words").count() == 0
+        assert await page.evaluate(KEPT) == 0
+
+
+async def test_nobody_else_reads_what_was_typed(service: Service) -> None:
+    _, first = await _assigned(service)
+    officer = await person(service, "officer", "Olga Officer")
+    async with at_the_console(service, officer.key, LOOKS[3]) as (page, url):
+        remark = f"{url}/console/proposals/{first}"
+        await page.goto(remark)
+        await page.get_by_label("Add a remark").fill(WORDS)
+        await page.goto(remark)
+        await page.get_by_text("Your words, which have not been taken yet.").wait_for()
+        assert await page.get_by_label("Add a remark").input_value() == WORDS
+        await page.context.clear_cookies()
+        await page.goto(remark)
+        await _sign_in(page, await service.key("manage"))
+        await page.get_by_label("Add a remark").wait_for()
+        assert await page.get_by_label("Add a remark").input_value() == ""
+        assert await page.evaluate(KEPT) == 0
+        await page.get_by_label("Add a remark").fill(WORDS)
+        await page.get_by_role("button", name="Sign out").click()
+        await page.get_by_label("API key").wait_for()
+        assert await page.evaluate(KEPT) == 0
+
+
+async def test_a_page_of_an_earlier_session_gives_back_what_was_typed(service: Service) -> None:
+    ada, first = await _assigned(service)
+    async with at_the_console(service, ada.key, LOOKS[0], refused=True) as (page, url):
+        await page.goto(f"{url}/console/review/{first}")
+        await page.get_by_label("4", exact=True).check()
+        await page.get_by_label("Why").fill(WORDS)
+        await page.context.clear_cookies()
+        other = await page.context.new_page()
+        await other.goto(f"{url}/console")
+        await _sign_in(other, ada.key)
+        await other.get_by_role("button", name="Sign out").wait_for()
+        await page.get_by_role("button", name="Give first opinion").click()
+        await page.get_by_role("heading", name="The page was out of date").wait_for()
+        assert WORDS in await page.inner_text("main")
+        await look_over(page, "refusal", LOOKS[0])
+        await page.get_by_role("link", name="Go back").click()
+        assert await page.get_by_label("Why").input_value() == WORDS
+        await page.get_by_role("button", name="Give first opinion").click()
+        await page.get_by_text("First opinion, which stays: 4 of 5").wait_for()
+
+
+async def test_a_new_call_keeps_its_files_while_somebody_signs_in_again(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with at_the_console(service, officer.key, LOOKS[3], refused=True) as (page, url):
+        await page.goto(f"{url}/console/calls/new")
+        assert await page.get_by_text("needs JavaScript").count() == 0
+        await page.get_by_label("Name", exact=True).fill("Spring")
+        await page.evaluate(DROP, ["one.txt", TEXT])
+        await page.get_by_text("1 file,").wait_for()
+        await page.context.clear_cookies()
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_text("then press “Submit” again").wait_for()
+        assert page.url == f"{url}/console/calls/new"
+        async with page.context.expect_page() as opened:
+            await page.get_by_role("link", name="sign in in another tab").click()
+        other = await opened.value
+        await _sign_in(other, officer.key)
+        await other.get_by_role("heading", name="New call").wait_for()
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
+    (made,) = await service.services.jobs.batches(officer.member.tenant, after=None, limit=9)
+    assert made.name == "Spring"
+
+
+async def test_a_new_call_says_what_to_do_where_no_script_runs(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    async with at_the_console(service, officer.key, LOOKS[3]) as (signed, url):
+        assert signed.context.browser is not None
+        cookies = await signed.context.storage_state()
+        bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
+        page = await bare.new_page()
+        await page.goto(f"{url}/console/calls/new")
+        await page.get_by_text("hand the call in on the command line").wait_for()
+        assert await page.get_by_role("button", name="Submit").is_disabled()
+        assert await page.get_by_role("button", name="Check and estimate").is_disabled()
+
+
+async def test_as_many_are_compared_as_stand_side_by_side(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    batch, _ = await call_of(service, *(f"# {number}" for number in range(5)))
+    async with at_the_console(service, officer.key, LOOKS[3]) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}")
+        compare, boxes = page.get_by_role("button", name="Compare chosen"), page.locator("[name=id]")
+        fits = []
+        for number in range(5):
+            fits.append(await compare.is_enabled())
+            await boxes.nth(number).check()
+        assert fits == [False, False, True, True, True]
+        assert await compare.is_disabled()
+        assert "5 chosen: choose 2 to 4" in await page.inner_text("#comparing")

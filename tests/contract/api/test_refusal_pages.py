@@ -1,0 +1,106 @@
+"""A refusal on a page of the console: a page for people in browsers, a problem document for programs."""
+
+import httpx2
+import pytest
+
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import Service
+from tests.contract.api.test_console_rankings import token_of
+from tests.contract.api.test_console_tables import signed_in
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Origin": "http://api"}
+WORDS = "We fund <script>alert(1)</script> & nine more."
+ESCAPED = "We fund &lt;script&gt;alert(1)&lt;/script&gt; &amp; nine more."
+
+
+def _is_page(answer: httpx2.Response, status: int) -> str:
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["x-request-id"]
+    assert "API key" not in answer.text
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    return answer.text
+
+
+@pytest.mark.parametrize("path", ["/console/nothing", "/console/calls/bt_none", "/console/review/ev_none"])
+async def test_what_is_not_there_is_a_page_with_a_way_back(service: Service, path: str) -> None:
+    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
+        page = _is_page(await browser.get(path, headers=BROWSER), 403 if "calls" in path else 404)
+        assert 'href="/console"' in page
+        program = await browser.get(path)
+    assert program.headers["content-type"] == "application/problem+json"
+
+
+async def test_what_a_role_may_not_do_is_said_of_the_person(service: Service) -> None:
+    async with signed_in(service, (await person(service, "reviewer")).key) as browser:
+        page = _is_page(await browser.get("/console/members", headers=BROWSER), 403)
+    assert "You may not do this" in page
+    assert "You have signed in as reviewer" in page
+    assert "Your queue" in page
+
+
+async def test_an_address_of_forms_leads_to_its_page(service: Service) -> None:
+    async with signed_in(service, await service.key("manage")) as browser:
+        _is_page(await browser.get("/console/sign-out", headers=BROWSER), 405)
+
+
+async def test_a_refused_sign_off_keeps_what_was_decided(service: Service) -> None:
+    officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
+    owner = await person(service, "owner", "Olga Owner")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, officer) as officers:
+        await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    panel, review = f"/console/calls/{batch}/panel", f"/console/review/{first}"
+    async with signed_in(service, owner.key) as owners, signed_in(service, ada.key) as reviewer:
+        form = {"csrf_token": await token_of(owners, panel), "note": WORDS}
+        refused = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
+        assert f">{ESCAPED}</textarea>" in _is_page(refused, 409)
+        opinion = {"csrf_token": await token_of(reviewer, review), "score": "4", "note": WORDS}
+        form["despite_missing"] = "true"
+        signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
+        assert signed.status_code == 303
+        late = _is_page(await reviewer.post(f"{review}/opinion", data=opinion, headers=BROWSER), 409)
+        assert f">{ESCAPED}</textarea>" in late
+        assert 'value="4" required checked' in late
+        conflict = {"csrf_token": opinion["csrf_token"], "reason": WORDS}
+        refused = await reviewer.post(f"{review}/conflict", data=conflict, headers=BROWSER)
+        assert ESCAPED in _is_page(refused, 409)
+
+
+async def test_a_form_that_cannot_be_taken_gives_back_its_words(service: Service) -> None:
+    _, (first,) = await call_of(service, "# One")
+    here = f"/console/proposals/{first}"
+    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
+        form = {"csrf_token": await token_of(browser, here), "text": WORDS + "x" * 10_000}
+        told = {**BROWSER, "Referer": f"http://api{here}"}
+        page = _is_page(await browser.post(f"{here}/remarks", data=form, headers=told), 422)
+        assert ESCAPED in page
+        assert f'href="{here}">Go back' in page
+        assert "Text: " in page
+        foreign = {**told, "Origin": "http://evil.example", "Referer": "http://evil.example/console"}
+        stranger = _is_page(await browser.post(f"{here}/remarks", data=form, headers=foreign), 403)
+        assert "We fund" not in stranger
+        stale = _is_page(await browser.post(f"{here}/remarks", data=form | {"csrf_token": "x"}, headers=told), 403)
+    assert "The page was out of date" in stale
+    assert ESCAPED in stale
+
+
+async def test_a_part_of_a_page_is_refused_as_to_a_program(service: Service) -> None:
+    async with signed_in(service, await service.key("manage")) as browser:
+        part = await browser.get("/console/calls/bt_none/progress", headers={**BROWSER, "HX-Request": "true"})
+    assert part.headers["content-type"] == "application/problem+json"
+
+
+async def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(service: Service) -> None:
+    grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer")
+    async with (
+        signed_in(service, grace.key) as here,
+        signed_in(service, grace.key) as there,
+        signed_in(service, ada.key) as other,
+    ):
+        form = {"csrf_token": await token_of(here, "/console/account")}
+        ended = await here.post("/console/sign-out-everywhere", data=form, headers=BROWSER)
+        assert ended.headers["location"] == "/console/sign-in"
+        assert (await there.get("/console/account")).status_code == 303
+        assert (await other.get("/console/account")).status_code == 200
