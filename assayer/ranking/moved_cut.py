@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from assayer.models.ranking import Band, Ranking
 
-__all__ = ["MovedCut", "StrengthIntervals", "at_cut", "strengths_of"]
+__all__ = ["MovedCut", "StrengthIntervals", "at_cut", "band_of", "strengths_of"]
 
 _DRAWS = 400
 _SEED = 0
@@ -68,7 +68,7 @@ def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
     stated = [one for one in ranked.chances if one is not None]
     approximate = cut != ranked.cut or len(stated) < len(ranked.chances)
     chances = _drawn(ranked, cut) if approximate else np.array(stated, dtype=np.float64)
-    return MovedCut(cut, chances, tuple(_band(one, ranked.confidence) for one in chances.tolist()), approximate)
+    return MovedCut(cut, chances, tuple(band_of(one, ranked.confidence) for one in chances.tolist()), approximate)
 
 
 def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
@@ -84,7 +84,9 @@ def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
     return chances
 
 
-def _band(chance: float, confidence: float) -> Band:
-    if chance >= confidence:
+def band_of(chance: float, confidence: float) -> Band:
+    """By the chance to be among the best alone: `confidence` or more is in, what is left of 1 or less is out. To nine
+    digits, since 1 - 0.9 is a little less than 0.1."""
+    if round(chance, 9) >= round(confidence, 9):
         return "in"
-    return "out" if chance <= 1 - confidence else "human"
+    return "out" if round(chance, 9) <= round(1 - confidence, 9) else "human"

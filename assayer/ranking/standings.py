@@ -7,11 +7,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from assayer.models import Absent, Idea
-from assayer.models.ranking import Band, Interval, Judge, RankedIdea
+from assayer.models.ranking import Interval, Judge, RankedIdea
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.judged_texts import JudgedTexts
+from assayer.ranking.moved_cut import band_of
 from assayer.ranking.options import RankingOptions
-from assayer.ranking.verdicts import Floats, judge_consistency
+from assayer.ranking.verdicts import judge_consistency
 
 __all__ = ["judge_record", "standings"]
 
@@ -58,7 +59,7 @@ def standings(
             by_dimension={name: float(values[row]) for name, values in centred.items()},
             comparisons=int(counts[row]),
             chance_in=None if chance is None else float(chance[row]),
-            band=None if chance is None else _band(chance[row], options.confidence),
+            band=None if chance is None else band_of(float(chance[row]), options.confidence),
             by_baseline={},
             same_text_as=alike[ideas[row].id],
             flags=ideas[row].flags,
@@ -67,12 +68,6 @@ def standings(
         )
         for rank, row in enumerate(order.tolist(), start=1)
     )
-
-
-def _band(chance: Floats, confidence: float) -> Band:
-    if chance >= confidence:
-        return "in"
-    return "out" if chance <= 1 - confidence else "human"
 
 
 def judge_record(strengths: StrengthPosterior, confidence: float) -> Judge:

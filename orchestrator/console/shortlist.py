@@ -24,6 +24,10 @@ class ShortlistRow(NamedTuple):
     chance_in: float
     comparisons: int
     alike: bool
+    score: float | None
+    """Of its report, 0 to 1."""
+    unscored: str
+    """Why there is none; empty where there is one, or no report is known."""
 
 
 class ShortlistBand(NamedTuple):
@@ -85,4 +89,6 @@ def _row(standings: CallStandings, moved: MovedCut, place: int) -> ShortlistRow:
         chance_in=float(moved.chances[place]),
         comparisons=standings.comparisons[place],
         alike=standings.alike[place],
+        score=standings.scores[place],
+        unscored=standings.unscored[place] or "",
     )

@@ -133,8 +133,11 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
     return sum(count for state, count in counts.items() if state not in TERMINAL)
 
 
-def ideas_per_hour(counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime) -> float | None:
-    """Ideas an hour that came to a verdict of their own; None before the first. Cancelled ones tell nothing."""
-    judged = count_ended(counts) - counts.get("cancelled", 0)
+def ideas_per_hour(
+    counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
+) -> float | None:
+    """Evaluations that came to a report, an hour; None before there are `least`. What was cancelled or failed tells
+    nothing: a damaged document fails in a second."""
+    done = counts.get("done", 0)
     hours = (until - since).total_seconds() / 3600
-    return judged / hours if judged and hours > 0 else None
+    return done / hours if done >= least and hours > 0 else None

@@ -44,16 +44,20 @@ _SUMMARY = """
 # One row of arrays: a row for each idea takes several times as long to fetch.
 _STANDINGS = """
     WITH proposals AS (
-        SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id FROM jobs JOIN evaluations ON evaluations.id = run_id
+        SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id, run_id AS run
+        FROM jobs JOIN evaluations ON evaluations.id = run_id
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'done' ORDER BY idea_id, "row", jobs.id
     ), standing AS (
-        SELECT ranked_ideas.*, proposals.id AS proposal FROM jobs JOIN ranked_ideas ON ranked_ideas.job = jobs.id
-        LEFT JOIN proposals USING (idea) WHERE tenant = $1 AND jobs.id = $3 ORDER BY rank
+        SELECT ranked_ideas.*, proposals.id AS proposal, report_figures.score, figures ->> 'reason' AS unscored
+        FROM jobs JOIN ranked_ideas ON ranked_ideas.job = jobs.id
+        LEFT JOIN proposals USING (idea) LEFT JOIN report_figures ON report_figures.run = proposals.run
+        WHERE tenant = $1 AND jobs.id = $3 ORDER BY rank
     )
     SELECT array_agg(rank) AS ranks, array_agg(low) AS lows, array_agg(high) AS highs, array_agg(strength) AS strengths,
            array_agg(strength_low) AS strength_lows, array_agg(strength_high) AS strength_highs,
            array_agg(chance_in) AS chances, array_agg(comparisons) AS comparisons, array_agg(alike) AS alike,
-           array_agg(title) AS titles, array_agg(idea) AS ideas, array_agg(proposal) AS proposals
+           array_agg(title) AS titles, array_agg(idea) AS ideas, array_agg(proposal) AS proposals,
+           array_agg(score) AS scores, array_agg(unscored) AS unscored
     FROM standing HAVING count(*) > 0
 """
 _UNRANKED = """
@@ -116,6 +120,10 @@ class CallStandings(NamedTuple):
     ideas: list[str]
     proposals: list[str | None]
     """The proposal of the call that each is; None: it is none, or was deleted since."""
+    scores: list[float | None]
+    """Of their reports, 0 to 1; None: there is none."""
+    unscored: list[str | None]
+    """Why there is none."""
 
 
 class UnrankedProposal(NamedTuple):

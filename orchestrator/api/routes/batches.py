@@ -96,7 +96,8 @@ class BatchSummary(Resource):
     known_cost_usd: Dollars
     """Of those whose cost is known."""
     ideas_per_hour: float | None
-    """Evaluations that have ended, per hour since the batch was accepted; null before the first."""
+    """Evaluations that came to a report, per hour since the batch was accepted; null while the batch is under way and
+    has fewer than five of them."""
     finish_expected_at: dt.datetime | None
     """At that rate; null while there is none, and when all have ended."""
     created_at: dt.datetime
@@ -129,6 +130,8 @@ class RetriedBatch(Resource):
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
+_LEAST_DONE = 5
+"""Evaluations from which a pace is concluded."""
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(
         "Server-sent events: `progress`, at most one a second, and finally `finished`; their `data` is a BatchSummary",
@@ -282,7 +285,8 @@ def batch_links(batch: str) -> BatchLinks:
 
 
 def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
-    speed = ideas_per_hour(batch.counts, batch.created_at, batch.finished_at or now)
+    finished = batch.finished_at
+    speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
     waiting = count_unfinished(batch.counts)
     return BatchSummary(
         id=batch.id,

@@ -157,6 +157,7 @@ async function check(files) {
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
   if (fits.length) lines.push(coverage(fits));
+  for (const why of new Set(known.map((part) => part.corpus_fit_absent).filter(Boolean))) lines.push(`${fits.length ? "Of others, whether" : "Whether"} the corpus covers their fields is not known: ${why}`);
   lines.push(...parts.flatMap((part) => part.notices));
   at("outcome").replaceChildren(element("h2", {}, "If you submit this"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
   showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));

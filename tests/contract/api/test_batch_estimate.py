@@ -1,13 +1,15 @@
 """What a batch would cost is told before it is sent, from the tenant's own evaluations, and nothing is stored."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Sequence
 
 import httpx2
 
-from assayer.models import EvaluationId, Window
+from assayer.models import Absent, EvaluationId, Idea, IdeaId, Window
 from assayer.models.paper import CorpusFit
 from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
+from orchestrator.api.expected_fit import expected_fit
 from orchestrator.api.routes.batch_estimate import BatchEstimate
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
@@ -170,3 +172,24 @@ async def test_fields_that_the_corpus_does_not_cover_are_told_before_anything_is
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method reads no literature.")
     said = await program.run("submit", "ideas", "--estimate")
     assert "Corpus:  not checked. This service has no corpus to search." in said.out
+
+
+class _Slow(_OfReefs):
+    async def fit(self, text: str, window: Window) -> CorpusFit:
+        if "slow" in text:
+            await asyncio.Event().wait()
+        return await super().fit(text, window)
+
+
+async def test_a_slow_corpus_tells_of_those_that_were_looked_at_in_time_or_that_it_was_slow(service: Service) -> None:
+    corpora = MemoryCorpusVersions(_Slow(PAPERS, HashingEmbedder()))
+    services = service.with_services(corpora=corpora).services
+    texts = ["of a reef", "of a tram", *["slow"] * 20]
+    ideas = [
+        Idea(id=IdeaId(str(number)), text=text, title="", sections=(), source="") for number, text in enumerate(texts)
+    ]
+    some = await expected_fit(services, ideas[:4], None, seconds=0.5)
+    assert not isinstance(some, Absent)
+    assert (some.checked, some.good, some.poor) == (2, 1, 1)
+    none = await expected_fit(services, ideas[2:], None, seconds=0.1)
+    assert none == Absent(reason="It could not be checked in time, 0.1 s: the service is busy.")

@@ -1,5 +1,6 @@
 """Rankings of a call in the console: estimated, started, watched, and cut somewhere else."""
 
+import re
 from pathlib import Path
 
 import httpx2
@@ -70,6 +71,20 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
         done = await officer.get(path)
         assert "Cut at 2." in done.text
         assert "an approximation" not in done.text
+        placed = ""
+        assert "If you take the first 2 and read nothing, expect to miss about" in done.text
+        # Confidence is 0.95: the rule, and figures in which it can be seen to hold.
+        assert "95 % or more is “clearly in”, 5 % or less “clearly out”" in done.text
+        for band, row in re.findall(r'id="band-(\w+)"|data-label="Chance to be in">([\d.]+) %', done.text):
+            placed = band or placed
+            if row:
+                assert placed == ("in" if float(row) >= 95 else "out" if float(row) <= 5 else "human")
+        rows = (await officer.get(f"/console/calls/{call}")).text
+        reason = rows.partition('class="mark unscored">no score</span><span class="reason">')[2].partition("<")[0]
+        if reason:
+            assert done.text.count(reason) == ENTRANTS
+        else:
+            assert len(re.findall(r'data-label="Score">\d', done.text)) == ENTRANTS
         moved = await officer.get(path, params={"cut": "4"})
         assert "Cut at 4." in moved.text
         assert "an approximation" in moved.text

@@ -1,0 +1,15 @@
+"""Bands at their very borders."""
+
+import pytest
+
+from assayer.models.ranking import Band
+from assayer.ranking.moved_cut import band_of
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95, 0.99])
+def test_a_chance_at_the_border_is_certain_on_either_side(confidence: float) -> None:
+    draws = 1_000
+    sure, rest = round(draws * confidence), round(draws * (1 - confidence))
+    expected: list[tuple[int, Band]] = [(sure, "in"), (sure - 1, "human"), (rest + 1, "human"), (rest, "out")]
+    for count, band in expected:
+        assert band_of(count / draws, confidence) == band
