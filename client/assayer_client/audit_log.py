@@ -31,6 +31,11 @@ class AuditEntry(Resource):
     hash: str
 
 
+class AuditPage(Page[AuditEntry]):
+    reader: Literal["owner", "officer", "reviewer", "auditor", "machine"] | None = None
+    """As whom it was read: a machine is not shown what people think. None: an older service does not say."""
+
+
 class AuditTip(Resource):
     """The end of a tenant's log."""
 
@@ -41,9 +46,9 @@ class AuditTip(Resource):
     """Of the newest one."""
 
 
-def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[Page[AuditEntry]]:
+def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditPage]:
     """The audit log of one's tenant, in the order in which it was written."""
-    return ApiCall("GET", path("audit-log"), reads(Page[AuditEntry]), {"after": after, "limit": limit})
+    return ApiCall("GET", path("audit-log"), reads(AuditPage), {"after": after, "limit": limit})
 
 
 def audit_tip() -> ApiCall[AuditTip]:

@@ -1,5 +1,6 @@
 """`assayer audit-log`: the log of people's acts, saved and checked."""
 
+import datetime as dt
 import re
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from cluster.settings import PROFILES
 from cluster.whole_files import whole_file
 
 if TYPE_CHECKING:
-    from orchestrator.access.audit_chain import AuditEntry, AuditTip
+    from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
 
 __all__ = ["app"]
 
@@ -33,15 +34,23 @@ TipOption = Annotated[
 
 @app.command("export")
 def export(
-    to: Annotated[Path, typer.Argument(help="File to write: one entry a line, as JSON.")],
+    to: Annotated[Path, typer.Argument(help="File to write: for whom it is, then one entry a line, as JSON.")],
     profile: WithProfile = PROFILES[0],
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
+    from orchestrator.access.audit_chain import AuditExport
+    from orchestrator.jobs.models import TenantId
+
     count = 0
     with service(profile) as client, whole_file(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_entries(after=int(after), limit=_PAGE)
+            if after == "0" and page.reader and page.items:
+                head = AuditExport(
+                    tenant=TenantId(page.items[0].tenant), reader=page.reader, at=dt.datetime.now(dt.UTC)
+                )
+                file.write(head.model_dump_json().encode() + b"\n")
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
         tip = client.audit_tip()
@@ -62,45 +71,74 @@ def verify(
     file: Annotated[Path, typer.Argument(help="What `assayer audit-log export` saved.")],
     tip: TipOption = None,
 ) -> None:
-    """Check a saved log: changes, gaps, and with --tip a cut end. Needs no service. Exit code 1: something is wrong."""
+    """Check a saved log: changes, gaps, words taken out, and with --tip a cut end. Needs no service. Exit code 1:
+    something is wrong."""
     from orchestrator.access.audit_chain import audit_faults
 
     try:
-        entries = list(_entries(file))
+        head, entries = _read(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(f"{file} cannot be read: {reason}.", "Give what `assayer audit-log export` saved.") from None
     if not entries and tip is None:
         raise InputError(f"{file} holds no entries.", "With a --tip that was written down, lost ones show.")
     known = _tip_of(tip, entries[0].tenant if entries else "")
-    faults = list(audit_faults(entries, known))
+    faults = list(audit_faults(entries, known, head and head.reader))
     for fault in faults:
         typer.echo(f"entry {fault.number}: {fault.detail}")
     if faults:
-        remark(f"{len(faults):,} faults in {len(entries):,} entries.")
+        remark(f"{_counted(len(faults), 'fault', 'faults')} in {_counted(len(entries), 'entry', 'entries')}.")
         raise typer.Exit(1)
     withheld = sum(entry.withheld for entry in entries)
     erased = sum(entry.content is None for entry in entries) - withheld
-    remark(f"{len(entries):,} entries, nothing changed, nothing missing" + (f", {erased:,} erased." if erased else "."))
+    remark(
+        f"{_counted(len(entries), 'entry', 'entries')}, nothing changed, nothing missing"
+        + (f", {erased:,} erased." if erased else ".")
+    )
     if withheld:
         remark(
             f"Of {withheld:,} of them the words were not seen, so only their hashes were checked: they say what people "
-            "think, and the log was saved with a key that is no person's. Save it with the key of an owner or auditor."
+            "think, and the first line says that the log was saved with a key that is no person's. Nothing proves that "
+            "line. Who wants to see the words saves the log with the key of an owner or auditor."
         )
     if tip is None:
         remark("Without --tip nobody can tell whether later entries were cut off.")
 
 
-def _entries(file: Path) -> "Iterator[AuditEntry]":
-    from pydantic import ValidationError
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
 
+
+def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
+    """For whom it says that it was saved, and the entries."""
+    from orchestrator.access.audit_chain import AuditExport
+
+    first, *others = [*_lines(file)] or [None]
+    if isinstance(first, AuditExport):
+        return first, [_entry(file, one) for one in others]
+    return None, [_entry(file, one) for one in (first, *others) if one is not None]
+
+
+def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
     from orchestrator.access.audit_chain import AuditEntry
+
+    if not isinstance(line, AuditEntry):
+        raise InputError(f"{file} says twice for whom it was saved.", "One log is saved in one file.")
+    return line
+
+
+def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
+    from pydantic import TypeAdapter, ValidationError
+
+    from orchestrator.access.audit_chain import AuditEntry, AuditExport
+
+    kind: TypeAdapter[AuditEntry | AuditExport] = TypeAdapter(AuditEntry | AuditExport)
 
     with sys.stdin if str(file) == "-" else file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield AuditEntry.model_validate_json(line)
+                    yield kind.validate_json(line)
                 except ValidationError:
                     raise InputError(f"{file}, line {number}, is no entry of an audit log.") from None
 

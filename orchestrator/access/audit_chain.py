@@ -22,6 +22,7 @@ __all__ = [
     "FIRST",
     "Actor",
     "AuditEntry",
+    "AuditExport",
     "AuditFault",
     "AuditTip",
     "AuditedAct",
@@ -116,6 +117,14 @@ class AuditTip(Frozen):
     """Of the newest one."""
 
 
+class AuditExport(Frozen):
+    """The first line of a log that was saved: for whom. Words of judgements are withheld from a machine alone."""
+
+    tenant: TenantId
+    reader: Role
+    at: dt.datetime
+
+
 class AuditFault(NamedTuple):
     """Something in a log that cannot be as it is."""
 
@@ -147,9 +156,12 @@ def without_judgements(entry: AuditEntry) -> AuditEntry:
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
 
 
-def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> Iterator[AuditFault]:
+def audit_faults(
+    entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
+) -> Iterator[AuditFault]:
     """All that is wrong with a whole log, from its first entry on, in order. `tip`: one that was written down before,
-    or is published now."""
+    or is published now. `reader`: for whom it says that it was saved; None where it does not say. Only of a log for a
+    machine words can be withheld, and there all judgements are."""
     previous, number = FIRST, 0
     silent: set[int] = set()
     tenant = tip.tenant if tip else None
@@ -157,8 +169,7 @@ def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> 
         tenant = tenant or entry.tenant
         number += 1
         if entry.number != number:
-            missing = f"entries {number} to {entry.number - 1} are missing" if entry.number > number else "out of order"
-            yield AuditFault(entry.number, f"comes after entry {number - 1}: {missing}")
+            yield AuditFault(entry.number, f"comes after entry {number - 1}: {_gap(number, entry.number)}")
             number = entry.number
         elif entry.previous != previous:
             yield AuditFault(number, "does not continue the entry before it, which is another one than it was")
@@ -166,7 +177,7 @@ def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> 
             yield AuditFault(number, f"belongs to another tenant, {entry.tenant}")
         if entry_hash(entry) != entry.hash:
             yield AuditFault(number, "was changed: its hash is not that of what it says")
-        yield from _faults_of_content(entry, silent)
+        yield from _faults_of_content(entry, silent, reader)
         if tip is not None and entry.number == tip.number and entry.hash != tip.hash:
             yield AuditFault(number, "is another one than the tip that was published")
         previous = entry.hash
@@ -176,11 +187,25 @@ def audit_faults(entries: Iterable[AuditEntry], tip: AuditTip | None = None) -> 
         yield AuditFault(number + 1, f"the end is cut off: {tip.number} entries were published, {number} are here")
 
 
-def _faults_of_content(entry: AuditEntry, silent: set[int]) -> Iterator[AuditFault]:
+def _gap(expected: int, found: int) -> str:
+    if found < expected:
+        return "out of order"
+    if found == expected + 1:
+        return f"entry {expected} is missing"
+    return f"entries {expected} to {found - 1} are missing"
+
+
+def _faults_of_content(entry: AuditEntry, silent: set[int], reader: Role | None) -> Iterator[AuditFault]:
+    judges = entry.act in ACTS_OF_JUDGEMENT
+    if entry.withheld and reader != "machine":
+        whose = f"was saved for the role {reader}" if reader else "does not say for whom it was saved"
+        yield AuditFault(entry.number, f"says that its words are withheld, as from a machine; but the log {whose}")
     if entry.content is None or entry.salt is None:
-        if not (entry.withheld and entry.act in ACTS_OF_JUDGEMENT):
+        if not (entry.withheld and judges):
             silent.add(entry.number)
         return
+    if entry.withheld or (judges and reader == "machine"):
+        yield AuditFault(entry.number, "has words that no machine is shown; but the log was saved for one")
     if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
         yield AuditFault(entry.number, "was changed: its words are not those that were hashed")
     elif entry.act == "erased":

@@ -38,7 +38,8 @@ def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[AuthenticatedCal
         found: AuthenticatedCaller = request.scope["assayer.caller"]
         if not any(may(found.role, act) for act in acts):
             others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
-            detail = f"A {found.role} may not {' or '.join(acts)}. Who may: {', '.join(others)}."
+            article = "An" if found.role[0] in "ao" else "A"
+            detail = f"{article} {found.role} may not {' or '.join(acts)}. Who may: {', '.join(others)}."
             raise HttpProblem("forbidden", detail)
         if found.role == "machine":
             require_scope(found, scope)

@@ -7,7 +7,7 @@ Times are RFC 3339 in UTC, money is in US dollars, and null is never zero.
 import datetime as dt
 from typing import Annotated, Generic, Self, TypeVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from assayer.models import FlagKind, Frozen
 from assayer.models.base import Dollars
@@ -17,6 +17,7 @@ __all__ = [
     "Body",
     "CancelQuery",
     "Check",
+    "Explained",
     "IdeaBody",
     "JobResource",
     "Page",
@@ -145,6 +146,10 @@ class Page(Resource, Generic[T]):
     items: tuple[T, ...]
     next: str | None
     """The cursor of the page after this one; null on the last."""
+
+
+Explained = StringConstraints(strip_whitespace=True, min_length=3, pattern=r"\S[\s\S]+\S")
+"""Three letters or more beside the spaces around them. The pattern says so to readers of the API's description."""
 
 
 def _plausible(moment: dt.datetime) -> dt.datetime:

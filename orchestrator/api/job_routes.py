@@ -197,7 +197,9 @@ class JobRoutes(Generic[R]):
             return Response(status_code=204) if job is None else await self.show(services, job)
 
         refusals = (
-            problem_responses(404, 409, 410, 422) if self.kind == "evaluation" else problem_responses(404, 410, 422)
+            problem_responses(404, 409, 410, 422)
+            if self.kind in ("evaluation", "ranking")
+            else problem_responses(404, 410, 422)
         )
         self.router.delete(
             "/{id}",
@@ -213,7 +215,10 @@ async def _cancel_job(
     await find_job(services, caller.tenant, job, kind)
     if query.erase:
         require_scope(caller, "manage")
-        await services.erasures.erase(caller.tenant, actor_of(caller), [JobId(job)], services.clock.now())
+        ranking = JobId(job) if kind == "ranking" else None
+        await services.erasures.erase(
+            caller.tenant, actor_of(caller), [JobId(job)], services.clock.now(), ranking=ranking
+        )
         return None
     ended = await services.jobs.cancel(caller.tenant, JobId(job))
     if ended is None:

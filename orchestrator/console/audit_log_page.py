@@ -11,12 +11,18 @@ from fastapi.responses import StreamingResponse
 from starlette.responses import Response
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import ACTS_IN_THE_LOG, AuditEntry, AuditFault, AuditTip, audit_faults
+from orchestrator.access.audit_chain import (
+    ACTS_IN_THE_LOG,
+    AuditEntry,
+    AuditExport,
+    AuditFault,
+    AuditTip,
+    audit_faults,
+)
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
-from orchestrator.jobs.models import TenantId
 
 __all__ = ["router"]
 
@@ -72,9 +78,9 @@ async def check(request: Request, who: AuditReader, services: ServicesDependency
 
 @router.get("/export")
 async def export(who: AuditReader, services: ServicesDependency) -> Response:
-    """The whole log: one entry a line, as JSON, in the order in which it was written."""
+    """The whole log: for whom it was saved, then one entry a line, as JSON, in the order in which it was written."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(services, who.tenant), 200, headers, "application/jsonl")
+    return StreamingResponse(_lines(services, who), 200, headers, "application/jsonl")
 
 
 async def _shown(
@@ -151,8 +157,10 @@ async def _checked(services: Services, against: AuditTip, published: AuditTip, k
     return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=kept)
 
 
-async def _lines(services: Services, tenant: TenantId) -> AsyncIterator[str]:
+async def _lines(services: Services, who: SignedIn) -> AsyncIterator[str]:
+    head = AuditExport(tenant=who.tenant, reader=who.role, at=services.clock.now())
+    yield f"{head.model_dump_json()}\n"
     after = 0
-    while part := await services.audit_log.entries(tenant, after=after, limit=_READ):
+    while part := await services.audit_log.entries(who.tenant, after=after, limit=_READ):
         yield "".join(f"{one.model_dump_json()}\n" for one in part)
         after = part[-1].number

@@ -12,7 +12,7 @@ from assayer.models import Absent
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_there
-from orchestrator.api.routes.panel import PanelPair, Reason, rows_of, whole_panel
+from orchestrator.api.routes.panel import PanelPair, rows_of, whole_panel
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
@@ -48,7 +48,7 @@ async def override(
     services: ServicesDependency,
     evaluation: Annotated[str, Form(max_length=64)],
     score: Annotated[int, Form(ge=1, le=5)],
-    reason: Annotated[Reason, Form()],
+    reason: Annotated[str, Form(max_length=5_000)],
 ) -> Response:
     """Sets the score that counts for one proposal of the call, in place of what the opinions come to."""
     call = await services.find_batch(who.tenant, id)

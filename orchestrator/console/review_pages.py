@@ -4,7 +4,6 @@ from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse
-from pydantic import Field
 from starlette.responses import Response
 
 from orchestrator.access.roles import MemberId
@@ -14,6 +13,7 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.routes.evaluations import report_of_reviewer
 from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_proposal
+from orchestrator.api.routes.panel import Reason
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.scripted_page import page_response
@@ -78,7 +78,7 @@ async def judge(
     services: ServicesDependency,
     point: Annotated[str, Form(max_length=300)],
     agrees: Annotated[bool, Form()],
-    reason: Annotated[str, Form(), Field(min_length=3, max_length=5_000)],
+    reason: Annotated[Reason, Form()],
     claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
     """Agrees or disagrees with one claim of the report; `claim` is its number on the page."""
@@ -93,7 +93,7 @@ async def declare(
     id: PathId,
     who: Reviewer,
     services: ServicesDependency,
-    reason: Annotated[str, Form(), Field(min_length=3, max_length=2_000)],
+    reason: Annotated[Reason, Form()],
 ) -> Response:
     """One must not review it: it leaves the queue."""
     member = MemberId(who.subject)

@@ -115,7 +115,8 @@ def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """No number where both gave the same score to everything."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
     seen, chance = ((_WEIGHTS * one).sum(axis=(1, 2)) for one in (tables, by_chance))
-    return 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
+    kappas: NDArray[np.float64] = 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
+    return kappas
 
 
 def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:

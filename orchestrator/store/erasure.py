@@ -13,6 +13,7 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
 from orchestrator.store.notifications import cancelled_notifications, notify
+from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.retention import erase_batch, erase_jobs
 from orchestrator.store.rows import from_row
 
@@ -101,6 +102,8 @@ _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
 _SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
 
 
+_CALLS_RANKED = "SELECT batch FROM ranking_calls WHERE job = $1 ORDER BY batch"
+
 _STILL_STORED = """
     SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2)
     UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2)
@@ -148,13 +151,23 @@ class PgErasures:
         *,
         source: str | None = None,
         batch: BatchId | None = None,
+        ranking: JobId | None = None,
     ) -> AuditTip:
         """These jobs, the rows that were refused under this name, and the batch with all that it has come to hold.
-        Jobs that have not ended are cancelled, of which no webhook is told. The entry of the audit log that says so."""
+        Jobs that have not ended are cancelled, of which no webhook is told. The entry of the audit log that says so.
+        `ranking`: the job is that, and goes for itself, not with an applicant. Raises ReviewRefused where a call that
+        it ranks is signed off: what was decided may rest on it."""
         # First: should this end half way, the log says more than was done, never less.
         things = [*jobs, *([batch] if batch else [])]
         about = batch or ("an applicant" if source is not None or len(jobs) != 1 else jobs[0])
-        tip = await self._log.erase(tenant, actor, about, things, now)
+
+        async def announce(connection: Connection) -> AuditTip:
+            async with connection.transaction():
+                for row in await connection.fetch(_CALLS_RANKED, ranking) if ranking else ():
+                    await hold_call_open(connection, tenant, row["batch"])
+                return await self._log.erase_within(connection, tenant, actor, about, things, now)
+
+        tip = await self._database.run(announce)
         deed = _Deed(self._log, tenant, actor, about, now, tip.number)
         for start in range(0, len(jobs), _AT_ONCE):
             await self._database.run(partial(deed.delete_jobs, jobs[start : start + _AT_ONCE]))

@@ -19,6 +19,7 @@ from orchestrator.access.audit_chain import (
     entry_hash,
     without_judgements,
 )
+from orchestrator.access.roles import Role
 from orchestrator.jobs.models import TenantId
 
 ACME = TenantId("acme")
@@ -61,7 +62,7 @@ TIP = AuditTip(tenant=ACME, number=5, hash=FIVE[-1].hash)
 def test_a_log_without_what_people_think_is_whole_and_its_changes_are_found() -> None:
     seen = [without_judgements(one) for one in FIVE]
     assert all(one.withheld and one.content is None and one.salt is None for one in seen)
-    assert list(audit_faults(seen, TIP)) == []
+    assert list(audit_faults(seen, TIP, "machine")) == []
     for damaged in (
         [*seen[:2], *seen[3:]],
         [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
@@ -69,7 +70,29 @@ def test_a_log_without_what_people_think_is_whole_and_its_changes_are_found() ->
         [*seen[:4], seen[4].model_copy(update={"withheld": False})],
         [*seen[:4], seen[4].model_copy(update={"act": "exported"})],
     ):
-        assert list(audit_faults(damaged, TIP)) != []
+        assert list(audit_faults(damaged, TIP, "machine")) != []
+
+
+@pytest.mark.parametrize("reader", [None, "owner", "auditor"])
+def test_words_are_withheld_from_nobody_but_a_machine(reader: Role | None) -> None:
+    blanked = [*FIVE[:2], without_judgements(FIVE[2]), *FIVE[3:]]
+    (fault,) = audit_faults(blanked, TIP, reader)
+    assert fault.number == 3
+    assert "withheld" in fault.detail
+
+
+def test_a_log_for_a_machine_holds_no_words_of_judgement() -> None:
+    """Some withheld and some not: neither a machine nor a person was answered so."""
+    mixed = [*(without_judgements(one) for one in FIVE[:4]), FIVE[4]]
+    assert [one.number for one in audit_faults(mixed, TIP, "machine")] == [5]
+    said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]
+    assert {one.number for one in audit_faults(said, TIP)} == {5}
+
+
+def test_one_entry_that_is_missing_is_called_one() -> None:
+    details = [one.detail for one in audit_faults([*FIVE[:1], *FIVE[2:]])]
+    assert details[0] == "comes after entry 1: entry 2 is missing"
+    assert "entries 2 to 3 are missing" in next(audit_faults([*FIVE[:1], *FIVE[3:]])).detail
 
 
 def test_what_is_no_judgement_or_was_erased_is_not_withheld() -> None:

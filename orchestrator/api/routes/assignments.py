@@ -11,7 +11,7 @@ from pydantic import Field
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, PeopleReader, acting, actor_of
-from orchestrator.api.common_schemas import Body, Page, Resource
+from orchestrator.api.common_schemas import Body, Explained, Page, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
@@ -35,7 +35,7 @@ __all__ = [
     "router",
 ]
 
-Reason = Annotated[str, Field(min_length=3, max_length=2_000)]
+Reason = Annotated[str, Explained, Field(max_length=2_000)]
 ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
 
 router = APIRouter(tags=["reviewing"])

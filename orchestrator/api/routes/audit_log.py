@@ -6,12 +6,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from orchestrator.access.audit_chain import AuditEntry, AuditTip, without_judgements
+from orchestrator.access.roles import Role
 from orchestrator.api.acting import AuditReader
 from orchestrator.api.common_schemas import Body, Page
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.services import ServicesDependency
 
-__all__ = ["AuditQuery", "router"]
+__all__ = ["AuditPage", "AuditQuery", "router"]
 
 
 class AuditQuery(Body):
@@ -20,20 +21,27 @@ class AuditQuery(Body):
     """`next` of the page before: the number of its last entry."""
 
 
+class AuditPage(Page[AuditEntry]):
+    reader: Role
+    """As whom it was read: a machine is not shown what people think."""
+
+
 router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 
 
 @router.get("", responses=problem_responses(422))
 async def entries(
     query: Annotated[AuditQuery, Query()], caller: AuditReader, services: ServicesDependency
-) -> Page[AuditEntry]:
+) -> AuditPage:
     """The log of one's tenant, in the order in which it was written. A key that is no person's reads who did what, and
     hashes by which that can be checked, but not what people think."""
     found = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
     page = found[: query.limit]
     if caller.role == "machine":
         page = list(map(without_judgements, page))
-    return Page(items=tuple(page), next=str(page[-1].number) if len(found) > query.limit else None)
+    return AuditPage(
+        items=tuple(page), next=str(page[-1].number) if len(found) > query.limit else None, reader=caller.role
+    )
 
 
 @router.get("/tip", responses=problem_responses())

@@ -14,7 +14,7 @@ from orchestrator.api.common_schemas import Body
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.routes.evaluations import stored_report
-from orchestrator.api.routes.printed import pdf_response
+from orchestrator.api.routes.printed import note_export, pdf_response
 from orchestrator.api.services import ServicesDependency
 
 __all__ = ["ContestationQuery", "router"]
@@ -42,7 +42,9 @@ async def contestation(
     papers. It can be given to the applicant: nothing of other proposals or of reviewers stands in it."""
     what = contestation_of(await stored_report(services, caller.tenant, id))
     if query.format == "json":
+        await note_export(services, caller, id, "contestation")
         return Response(what.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")
     made = contestation_page(what)
     pdf = await asyncio.to_thread(render_pdf, "contestation.typ", made, services.settings.fonts)
+    await note_export(services, caller, id, "contestation")
     return pdf_response(pdf, f"{id}-contestation.pdf")

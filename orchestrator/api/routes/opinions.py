@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from assayer.blinding.blind import blinded
 from assayer.errors import InputError
+from assayer.models import Point, Report
 from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import ProposalReader, ReportReader, ReviewerCaller, acting, actor_of
@@ -18,6 +19,7 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem, not_there
+from orchestrator.api.routes.panel import Reason
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import JobId, TenantId
@@ -42,7 +44,7 @@ class JudgementBody(Body):
     point: str = Field(max_length=300)
     """JSON Pointer to a point of the report: `/parts/0/strengths/2`."""
     agrees: bool
-    reason: str = Field(min_length=3, max_length=5_000)
+    reason: Reason
 
 
 class ProposalToRead(Resource):
@@ -141,8 +143,7 @@ async def judge_point(services: Services, tenant: TenantId, id: JobId, body: Jud
     report = await services.jobs.report(tenant, id)
     if report is None:
         raise HttpProblem("not-finished", "There is no report yet.")
-    document = await asyncio.to_thread(report.model_dump, mode="json")
-    if not _is_point(document, body.point):
+    if not _is_point(report, body.point):
         raise HttpProblem.invalid("There is no point of the report at this place.", "/point")
     now = services.clock.now()
     return await services.opinions.judge(tenant, id, body.point, body.agrees, body.reason, actor, now)
@@ -160,15 +161,16 @@ async def judgements(
     return Page(items=tuple(await services.opinions.judgements(caller.tenant, JobId(id), own)), next=None)
 
 
-def _is_point(document: Any, pointer: str) -> bool:
-    """Whether there is a point of the report: it has a kind and a text."""
+def _is_point(report: Report, pointer: str) -> bool:
+    """Whether it leads to a claim of the report; notices and masked words are none."""
     if not _POINTER.fullmatch(pointer):
         return False
+    found: object = report
     for step in pointer[1:].split("/"):
-        if isinstance(document, dict) and step in document:
-            document = document[step]
-        elif isinstance(document, list) and step.isdigit() and int(step) < len(document):
-            document = document[int(step)]
+        if isinstance(found, BaseModel) and step in type(found).model_fields:
+            found = getattr(found, step)
+        elif isinstance(found, tuple) and step.isdigit() and int(step) < len(found):
+            found = found[int(step)]
         else:
             return False
-    return isinstance(document, dict) and {"kind", "text"} <= document.keys()
+    return isinstance(found, Point)

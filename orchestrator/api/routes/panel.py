@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assayer.models import Absent
 from orchestrator.api.acting import PanelReader, acting, actor_of
-from orchestrator.api.common_schemas import Body, Resource
+from orchestrator.api.common_schemas import Body, Explained, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
@@ -39,7 +39,7 @@ __all__ = [
     "whole_panel",
 ]
 
-Reason = Annotated[str, Field(min_length=3, max_length=5_000)]
+Reason = Annotated[str, Explained, Field(max_length=5_000)]
 
 router = APIRouter(tags=["reviewing"])
 

@@ -9,17 +9,18 @@ from pydantic import Field
 
 from assayer.reports.pdf import brief_pdf, render_pdf
 from orchestrator.access.roles import may
-from orchestrator.api.acting import CallReader, ReportReader
+from orchestrator.api.acting import CallReader, ReportReader, actor_of
 from orchestrator.api.common_schemas import Body
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.routes.evaluations import report_for
 from orchestrator.api.routes.panel import panel_of
-from orchestrator.api.services import ServicesDependency
+from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.call_dossier import dossier_of
+from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId
 
-__all__ = ["pdf_response", "router"]
+__all__ = ["note_export", "pdf_response", "router"]
 
 router = APIRouter(tags=["printed"])
 
@@ -41,7 +42,9 @@ async def brief(id: PathId, caller: ReportReader, services: ServicesDependency) 
     """The report on two pages, as PDF: scores, what speaks for and against, with quotes, what is not known, and room
     for notes. Without a report: 409 and why, or 410 when it has been deleted."""
     stored = await report_for(services, caller, id)
-    return pdf_response(await asyncio.to_thread(brief_pdf, stored, services.settings.fonts), f"{id}-brief.pdf")
+    pdf = await asyncio.to_thread(brief_pdf, stored, services.settings.fonts)
+    await note_export(services, caller, id, "brief")
+    return pdf_response(pdf, f"{id}-brief.pdf")
 
 
 @router.get(
@@ -58,7 +61,16 @@ async def dossier(
     rows = await services.tables.all(tenant, batch, query.ranking)
     panel = await panel_of(services, tenant, batch) if may(caller.role, "see the panel") else None
     made = dossier_of(call, rows, query.ranking, panel, services.clock.now())
-    return pdf_response(await asyncio.to_thread(render_pdf, "dossier.typ", made, services.settings.fonts), f"{id}.pdf")
+    pdf = await asyncio.to_thread(render_pdf, "dossier.typ", made, services.settings.fonts)
+    await note_export(services, caller, batch, "dossier")
+    return pdf_response(pdf, f"{id}.pdf")
+
+
+async def note_export(services: Services, caller: AuthenticatedCaller, about: str, format: str) -> None:
+    """In the audit log, where a person takes it out: machines fetch thousands."""
+    if caller.role != "machine":
+        now = services.clock.now()
+        await services.audit_log.record(caller.tenant, actor_of(caller), "exported", about, now, format=format)
 
 
 def pdf_response(pdf: bytes, name: str) -> Response:

@@ -39,7 +39,8 @@ async def test_entries_come_in_order_page_by_page(service: Service) -> None:
     entries = [AuditEntry.model_validate(one) for one in (*first["items"], *second["items"])]
     assert [one.number for one in entries] == [1, 2, 3, 4, 5]
     assert second["next"] is None
-    assert list(audit_faults(entries, tip)) == []
+    assert first["reader"] == second["reader"] == "machine"
+    assert list(audit_faults(entries, tip, "machine")) == []
 
 
 async def test_only_who_may_reads_it(service: Service) -> None:
@@ -154,8 +155,8 @@ def log_file(tmp_path: Path) -> Path:
 
 
 _DAMAGES: dict[str, Callable[[list[str]], list[str]]] = {
-    "changed": lambda lines: [lines[0].replace("Ada", "Eve"), *lines[1:]],
-    "gap": lambda lines: [lines[0], *lines[2:]],
+    "changed": lambda lines: [lines[0], lines[1].replace("Ada", "Eve"), *lines[2:]],
+    "gap": lambda lines: [*lines[:2], *lines[3:]],
     "cut": lambda lines: lines[:-1],
 }
 
@@ -216,6 +217,13 @@ async def test_a_machine_verifies_the_log_without_reading_what_people_think(
     good = await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())
     assert good.code == 0, good.out
     assert "Of 5 of them the words were not seen" in good.err
+    assert "Nothing proves that line" in good.err
     lines = await asyncio.to_thread(_lines, log_file)
+    assert '"reader":"machine"' in lines[0]
+    for other in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
+        await asyncio.to_thread(log_file.write_text, "".join(other))
+        believed = await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())
+        assert believed.code == 1
+        assert "withheld" in believed.out
     await asyncio.to_thread(log_file.write_text, "".join(lines[:-2] + lines[-1:]))
     assert (await program.run("audit-log", "verify", log_file, "--tip", saved.out.strip())).code == 1

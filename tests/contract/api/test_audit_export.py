@@ -1,0 +1,42 @@
+"""A saved log says for whom it was saved: words that were taken out of it are not taken for withheld ones."""
+
+import asyncio
+import json
+from pathlib import Path
+
+from orchestrator.access.audit_chain import AuditEntry, AuditExport
+from tests.contract.api.commands import Program
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import Service, served
+from tests.contract.api.test_console_tables import signed_in
+
+
+async def test_words_blanked_in_an_owners_export_are_a_fault(service: Service, tmp_path: Path) -> None:
+    owner, file = await person(service, "owner", "Olga Owner"), tmp_path / "log.jsonl"
+    _, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as owners:
+        await owners.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
+        assert (await owners.get("/v1/audit-log")).json()["reader"] == "owner"
+    async with served(service.app) as url:
+        program = Program(url, owner.key, tmp_path)
+        saved = await program.run("audit-log", "export", file)
+    head, *entries = [json.loads(line) for line in (await asyncio.to_thread(file.read_text)).splitlines()]
+    assert head["reader"] == "owner"
+    entries[-1] |= {"content": None, "salt": None, "withheld": True}
+    await asyncio.to_thread(file.write_text, "".join(json.dumps(one) + "\n" for one in (head, *entries)))
+    found = await program.run("audit-log", "verify", file, "--tip", saved.out.strip())
+    assert found.code == 1
+    assert f"entry {len(entries)}: says that its words are withheld" in found.out
+    assert "1 fault in " in found.err
+    await asyncio.to_thread(file.write_text, "".join(json.dumps(one) + "\n" for one in (head, *entries, head)))
+    twice = await program.run("audit-log", "verify", file)
+    assert twice.code == 2
+    assert "says twice" in twice.err
+
+
+async def test_the_console_saves_for_whom_it_was_too(service: Service) -> None:
+    auditor = await person(service, "auditor", "Audi Tor")
+    async with signed_in(service, auditor.key) as browser:
+        head, *entries = (await browser.get("/console/audit-log/export")).text.splitlines()
+    assert AuditExport.model_validate_json(head).reader == "auditor"
+    assert [AuditEntry.model_validate_json(one).number for one in entries] == [1, 2]

@@ -1,0 +1,26 @@
+"""The ranking that a signed-off call rests on goes with an applicant or with its call, and in no other way."""
+
+from orchestrator.jobs.models import BatchId
+from tests.contract.api.people import asking, person
+from tests.contract.api.service import ACME, Service
+from tests.contract.api.test_console_rankings import ended_call
+from tests.contract.api.test_problems import problem
+from tests.contract.api.test_ranking_rows import ranked
+
+
+async def test_a_machine_cannot_erase_the_ranking_of_a_signed_off_call(service: Service) -> None:
+    call, owner = await ended_call(service), await person(service, "owner", "Olga Owner")
+    kept, early = await ranked(service, call), await ranked(service, call)
+    async with service.caller("submit", "read", "manage") as machine, asking(service, owner) as owners:
+        assert (await machine.delete(f"/v1/rankings/{early}?erase=true")).status_code == 204
+        assert (await owners.post(f"/v1/batches/{call}/sign-off", json={})).status_code == 200
+        for caller in (machine, owners):
+            refused = problem(await caller.delete(f"/v1/rankings/{kept}?erase=true"), 409, "conflict")
+            assert "was signed off on" in refused.detail
+        assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 200
+        assert (await service.services.audit_log.entries(ACME))[-1].act == "signed off"
+        gone = await machine.post("/v1/erasures", json={"source": "0.txt"})
+        assert gone.status_code == 200, gone.text
+        assert kept in [one["id"] for one in gone.json()["jobs"]]
+        assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 404
+    assert await service.services.rankings.of_call(ACME, BatchId(call)) == []
