@@ -1,6 +1,7 @@
 """The words a report uses for the values of its model."""
 
 import datetime as dt
+import re
 from typing import Literal, get_args
 
 from assayer.models import Absent, Blinding, Familiarity, MaskedKind, MaskedText, Point, Reviewer
@@ -34,6 +35,9 @@ __all__ = [
     "stance_words",
     "unseen",
 ]
+
+_AFTER_NOUN = re.compile(r"^(.+?)((?: (?:for|of|on|with|from|in|read|left)\b.*)?)$", re.DOTALL)
+"""What takes the s of a plural, and what stands behind it."""
 
 BANDS: dict[Band, str] = {
     "in": "Clearly in",
@@ -176,10 +180,12 @@ def points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
 
 
 def count(number: int, noun: str = "", plural: str = "") -> str:
-    """`1,240 papers`; a plural is the noun with an s unless given."""
+    """`1,240 papers`, `30 papers for the methods`; a plural is the noun with an s unless given."""
     if not noun:
         return f"{number:,}"
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    if number != 1:
+        noun = plural or _AFTER_NOUN.sub(r"\1s\2", noun, count=1)
+    return f"{number:,} {noun}"
 
 
 def measured(value: float | str | Absent) -> str:

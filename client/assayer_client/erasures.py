@@ -39,6 +39,8 @@ class Erasure(Resource):
     """Itself deleted."""
     proof: int | None
     """Number of its entry in the audit log; None for a dry run."""
+    warnings: tuple[str, ...] = ()
+    """What others lose by it: a finished ranking goes whole."""
 
 
 class ErasureProof(Resource):

@@ -58,6 +58,8 @@ def _show(found: "Erasure") -> None:
         place = f", row {one.row} of {one.batch}" if one.batch else ""
         typer.echo(f"{one.id} ({one.kind}, {state_in_words(one.state)}{place}): {one.title}")
     remark(f"To be deleted: {_counted(found)}.")
+    for warning in found.warnings:
+        remark(warning)
 
 
 def _counted(found: "Erasure") -> str:

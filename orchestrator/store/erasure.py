@@ -36,7 +36,7 @@ _FOUND = f"""
             batch = $3 OR {_called("(jobs.request ->> 'source')")} OR {_called("(jobs.request #>> '{idea,source}')")}
         )
     )
-    SELECT id, kind, state, subject, batch, "row" FROM jobs
+    SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked FROM jobs LEFT JOIN rankings ON job = id
     WHERE tenant = $1 AND (
         id IN (SELECT id FROM direct)
         OR kind <> 'evaluation' AND (
@@ -123,6 +123,9 @@ class JobToErase(Frozen):
     subject: str
     batch: BatchId | None
     row: int | None
+    cost_usd: float | None
+    ranked: int | None
+    """Ideas that stand in it: of a ranking that is done."""
 
 
 class PgErasures:

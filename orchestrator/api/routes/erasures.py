@@ -5,6 +5,7 @@ from typing import Self
 from fastapi import APIRouter, Depends
 from pydantic import Field, model_validator
 
+from assayer.reports.wording import count, money
 from orchestrator.access.audit_chain import Actor
 from orchestrator.api.acting import actor_of
 from orchestrator.api.authentication import Manager
@@ -13,6 +14,7 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
+from orchestrator.store.erasure import JobToErase
 
 __all__ = [
     "ErasedJob",
@@ -62,6 +64,8 @@ class Erasure(Resource):
     """Itself deleted."""
     proof: int | None
     """Number of the entry of the audit log that says so: `GET /v1/erasures/{number}`. Null for a dry run."""
+    warnings: tuple[str, ...]
+    """What others lose by it: a finished ranking goes whole, and has to be paid for again."""
 
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
@@ -92,6 +96,16 @@ async def erasure_of(services: Services, tenant: TenantId, source: str | None, b
         refused_rows=refused,
         batch=batch,
         proof=None,
+        warnings=tuple(_loss(one) for one in found if batch is None and one.ranked is not None and one.ranked > 1),
+    )
+
+
+def _loss(ranking: JobToErase) -> str:
+    others = count((ranking.ranked or 1) - 1, "other proposal")
+    cost = "what it cost is not known" if ranking.cost_usd is None else f"it cost {money(ranking.cost_usd)}"
+    return (
+        f"The ranking “{ranking.subject or ranking.id}” goes with it: the order of the {others} is lost too, and they "
+        f"have to be ranked again ({cost})."
     )
 
 

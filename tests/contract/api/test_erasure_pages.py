@@ -6,11 +6,17 @@ import pytest
 from playwright.async_api import async_playwright
 
 from tests.chromium import launch_options
+from tests.contract.api.commands import Program
 from tests.contract.api.people import person
 from tests.contract.api.service import OTHER, Service, served
+from tests.contract.api.test_commands import program
+from tests.contract.api.test_console_rankings import ENTRANTS
 from tests.contract.api.test_console_tables import _look, signed_in
 from tests.contract.api.test_erasures import erased, sent, stored
+from tests.contract.api.test_exports import ranked_call
 from tests.contract.api.test_printed import text_of
+
+__all__ = ["program"]
 
 ORIGIN = {"Origin": "http://api"}
 
@@ -105,3 +111,18 @@ async def test_an_owner_erases_an_applicant_and_takes_the_proof_away(
         await browser.close()
     assert '"still_stored":[]' in (tmp_path / "proof.json").read_text("utf-8")
     assert complaints == []
+
+
+async def test_that_a_ranking_of_others_goes_too_is_said_before(service: Service, program: Program) -> None:
+    _, ranking = await ranked_call(service)
+    loss = f"{ENTRANTS - 1} other proposals is lost too, and they have to be ranked again (it cost $"
+    async with service.caller() as owner:
+        would = await erased(owner, source="1.txt", dry_run=True)
+        (warning,) = would["warnings"]
+        assert loss in warning
+        assert ranking in [one["id"] for one in would["jobs"]]
+        assert (await erased(owner, source="no.txt", dry_run=True))["warnings"] == []
+    async with signed_in(service, await service.key()) as officer:
+        assert loss in (await officer.get("/console/erase?source=1.txt")).text
+    told = await program.run("erase", "--source", "1.txt")
+    assert loss in " ".join((told.out + told.err).split())

@@ -106,7 +106,7 @@ async def test_a_workbook_has_the_words_of_the_page(service: Service) -> None:
     states = [row["State"] for row in table]
     assert states == ["scored in full", "scored in full", "no score", "failed", "refused"]
     assert table[0]["Soundness"] == 7.0
-    assert table[2]["Why there is no score"].startswith("The corpus does not cover its field.")
+    assert str(table[2]["Why there is no score"]).startswith("The corpus does not cover its field.")
 
 
 @pytest.mark.parametrize(

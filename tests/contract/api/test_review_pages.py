@@ -59,7 +59,7 @@ async def test_a_reviewer_gives_an_opinion_reads_the_report_and_revises(
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill("Sound, and cheap.")
         await page.get_by_role("button", name="Give first opinion").press("Enter")
-        await page.get_by_role("link", name="Read the machine's report").click()
+        await page.get_by_role("link", name="Read the program's report").click()
         assert page.url == f"{url}/v1/evaluations/{first}/report"
         await page.go_back()
         await page.get_by_label("2", exact=True).check()
