@@ -15,6 +15,7 @@ from orchestrator.jobs.submissions import NewBatch, NewJob
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection
 from orchestrator.store.decisions import PgDecisions
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
@@ -207,7 +208,7 @@ async def test_a_retry_that_waited_for_what_forgot_the_document_says_so(queue: Q
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
 
-    async def forget(connection: asyncpg.Connection) -> "asyncio.Task[tuple[int, int]]":
+    async def forget(connection: Connection) -> "asyncio.Task[tuple[int, int]]":
         async with connection.transaction():
             await connection.execute("UPDATE jobs SET document = NULL, document_file = NULL")
             retrying = asyncio.create_task(queue.jobs.retry(ACME, A))
@@ -224,7 +225,7 @@ async def test_a_document_is_not_forgotten_while_its_job_is_run_again(queue: Que
     await queue.add(document_job())
     await queue.jobs.cancel(ACME, A)
 
-    async def retry(connection: asyncpg.Connection) -> int:
+    async def retry(connection: Connection) -> int:
         async with connection.transaction():
             await connection.execute("SELECT FROM jobs FOR UPDATE")
             return await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 31 * DAY)
