@@ -84,6 +84,7 @@ EXEMPT: Mapping[str, str] = {
     "cluster.ray_cluster": _NAME_OF_OURS,
     "cluster.run_request": _NAME_OF_OURS,
     "cluster.serving.pool_members": _NAME_OF_OURS,
+    "assayer_client.requests.reads_file_of": "compares a header",
     "assayer_client.requests.reads_text_of": "compares a header",
     "assayer_client.trainers": "passes on what its own caller trains with",
     "index.building.vector_store": "hashes texts of the corpus",
