@@ -83,7 +83,7 @@ def verify(
     if not entries and tip is None:
         raise InputError(f"{file} holds no entries.", "With a --tip that was written down, lost ones show.")
     known = _tip_of(tip, entries[0].tenant if entries else "")
-    faults = list(audit_faults(entries, known, head and head.reader))
+    faults = list(audit_faults(entries, known, None if head is None else head.reader))
     for fault in faults:
         typer.echo(f"entry {fault.number}: {fault.detail}")
     if faults:
@@ -113,10 +113,9 @@ def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
     """For whom it says that it was saved, and the entries."""
     from orchestrator.access.audit_chain import AuditExport
 
-    first, *others = [*_lines(file)] or [None]
-    if isinstance(first, AuditExport):
-        return first, [_entry(file, one) for one in others]
-    return None, [_entry(file, one) for one in (first, *others) if one is not None]
+    lines = [*_lines(file)]
+    head = lines[0] if lines and isinstance(lines[0], AuditExport) else None
+    return head, [_entry(file, one) for one in (lines if head is None else lines[1:])]
 
 
 def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":

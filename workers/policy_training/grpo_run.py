@@ -72,7 +72,7 @@ class GrpoRun:
         self._trainer.save_model(str(folder))
 
 
-class _Points(TrainerCallback):
+class _Points(TrainerCallback):  # type: ignore[misc] # its types are not read: pyproject.toml
     def __init__(self, told: Callable[[list[LearningPoint]], None]) -> None:
         self._told = told
 

@@ -136,7 +136,7 @@ async def _standings(
     services: Services, caller: AuthenticatedCaller, batch: BatchStatus, named: str
 ) -> dict[str, RowStanding]:
     """Raises HttpProblem (404) for a ranking that is none of this batch, or has not ended."""
-    ended = await services.rankings.of_call(caller.tenant, batch.id, state="done")
+    ended = await services.rankings.listed(caller.tenant, batch=batch.id, state="done")
     ranking = next((one.id for one in ended if named in ("", one.id)), None)
     if named and ranking is None:
         raise not_found("finished ranking of this batch", named)

@@ -4,6 +4,7 @@ database."""
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import httpx2
 import pytest
@@ -22,7 +23,7 @@ from tests.contract.store_jobs import NOW
 
 Ask = Callable[[], Awaitable[httpx2.Response]]
 
-_ACTS = {
+_ACTS: dict[str, tuple[str, dict[str, Any]]] = {
     "opinions": ("reviewer", {"score": 2, "note": "weak"}),
     "conflicts": ("reviewer", {"reason": "a friend"}),
     "remarks": ("owner", {"text": "Look at the budget."}),

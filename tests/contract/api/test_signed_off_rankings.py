@@ -22,5 +22,5 @@ async def test_a_machine_cannot_erase_the_ranking_of_a_signed_off_call(service: 
         gone = await machine.post("/v1/erasures", json={"source": "0.txt"})
         assert gone.status_code == 200, gone.text
         assert kept in [one["id"] for one in gone.json()["jobs"]]
-        assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 404
-    assert await service.services.rankings.of_call(ACME, BatchId(call)) == []
+        assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 410
+    assert await service.services.rankings.listed(ACME, batch=BatchId(call)) == []
