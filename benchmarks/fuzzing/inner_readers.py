@@ -4,6 +4,7 @@ tools for agents do with texts from outside. Fuzzed one by one like the rest."""
 import csv
 import datetime as dt
 import io
+import re
 from collections.abc import Callable
 
 from pydantic import BaseModel
@@ -55,7 +56,7 @@ from orchestrator.api.problems import HttpProblem
 from orchestrator.api.routes import batch_upload
 from orchestrator.console import scripted_page
 from orchestrator.jobs import api_keys, withheld_addresses
-from orchestrator.reviewing import conflict_search
+from orchestrator.reviewing import conflict_search, institutions
 from orchestrator.store import json_columns
 from workers.code import checkout
 from workers.fetching import content_types, ssrf_guard
@@ -149,6 +150,13 @@ def _header(read: Callable[[str], object]) -> Callable[[str], object]:
             return None
 
     return reading
+
+
+def _institutions(text: str) -> object:
+    name = institutions.institution_name(["university", "of", "turin"])
+    if name is None:
+        raise LookupError(name)
+    return list(institutions.places_of(name, text, list(re.finditer(r"\w+", text)), str.casefold))
 
 
 INNER_READERS: dict[str, Callable[[str], object]] = {
@@ -246,6 +254,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         lambda text: content_negotiation.preferred_wait((text,), 60)
     ),
     "orchestrator.api.pagination.decode_cursor": _header(pagination.decode_cursor),
+    "orchestrator.api.pagination.decode_place": _header(pagination.decode_place),
     "orchestrator.api.routes.batch_upload.tags_in": _header(batch_upload.tags_in),
     "orchestrator.api.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
     "orchestrator.api.validation_errors.suggestion": lambda text: validation_errors.suggestion(text, ("title", "text")),
@@ -255,6 +264,9 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
         conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
     ),
+    "orchestrator.reviewing.institutions.institution_name": lambda text: institutions.institution_name(text.split()),
+    "orchestrator.reviewing.institutions.normalised": institutions.normalised,
+    "orchestrator.reviewing.institutions.places_of": _institutions,
     "orchestrator.store.json_columns.json_without_nul": json_columns.json_without_nul,
     "orchestrator.store.json_columns.storable_text": json_columns.storable_text,
     "workers.code.checkout.checked_repository_name": checkout.checked_repository_name,

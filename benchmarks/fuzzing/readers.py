@@ -21,7 +21,9 @@ from assayer.citing import (
     labels,
     quote_context,
     quotes,
+    shortening,
     spelling,
+    unspaced_negations,
 )
 from assayer.claim_support import overlap
 from assayer.curation import leakage
@@ -52,6 +54,7 @@ from assayer.text import (
     injections,
     lookalikes,
     sanitise,
+    scripts,
     section_titles,
     sentences,
 )
@@ -181,10 +184,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.quote_context.objection": _quoted,
     "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
     "assayer.citing.quotes.stands_in": lambda text: quotes.stands_in(text[:300], text),
+    "assayer.citing.shortening.cut_figure_after": lambda text: shortening.cut_figure_after(text, text),
+    "assayer.citing.shortening.cut_figure_before": lambda text: shortening.cut_figure_before(text, text),
+    "assayer.citing.shortening.shortened_badly": lambda text: shortening.shortened_badly(text, text, text),
     "assayer.citing.spelling.origins": spelling.origins,
     "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
     "assayer.citing.spelling.spelled": spelling.spelled,
     "assayer.citing.spelling.unified": spelling.unified,
+    "assayer.citing.unspaced_negations.negation_after": unspaced_negations.negation_after,
+    "assayer.citing.unspaced_negations.negation_before": unspaced_negations.negation_before,
+    "assayer.citing.unspaced_negations.negation_within": unspaced_negations.negation_within,
     "assayer.claim_support.overlap.said_here": overlap.said_here,
     "assayer.curation.leakage.abstract_parts": leakage.abstract_parts,
     "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
@@ -258,6 +267,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "assayer.text.sanitise.clean_answer": sanitise.clean_answer,
     "assayer.text.sanitise.clean_text": sanitise.clean_text,
     "assayer.text.sanitise.sanitise": sanitise.sanitise,
+    "assayer.text.scripts.unspaced_letters": scripts.unspaced_letters,
+    "assayer.text.scripts.words_of": scripts.words_of,
     "assayer.text.section_titles.is_back_title": section_titles.is_back_title,
     "assayer.text.section_titles.is_known_title": section_titles.is_known_title,
     "assayer.text.section_titles.is_main_title": section_titles.is_main_title,

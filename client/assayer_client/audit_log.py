@@ -31,7 +31,7 @@ class AuditEntry(Resource):
     hash: str
 
 
-class AuditPage(Page[AuditEntry]):
+class AuditLogPage(Page[AuditEntry]):
     reader: Literal["owner", "officer", "reviewer", "auditor", "machine"] | None = None
     """As whom it was read: a machine is not shown what people think. None: an older service does not say."""
 
@@ -46,9 +46,9 @@ class AuditTip(Resource):
     """Of the newest one."""
 
 
-def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditPage]:
+def audit_entries(*, after: int = 0, limit: int = 500) -> ApiCall[AuditLogPage]:
     """The audit log of one's tenant, in the order in which it was written."""
-    return ApiCall("GET", path("audit-log"), reads(AuditPage), {"after": after, "limit": limit})
+    return ApiCall("GET", path("audit-log"), reads(AuditLogPage), {"after": after, "limit": limit})
 
 
 def audit_tip() -> ApiCall[AuditTip]:

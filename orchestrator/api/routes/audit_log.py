@@ -12,7 +12,7 @@ from orchestrator.api.common_schemas import Body, Page
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.services import ServicesDependency
 
-__all__ = ["AuditPage", "AuditQuery", "router"]
+__all__ = ["AuditLogPage", "AuditQuery", "router"]
 
 
 class AuditQuery(Body):
@@ -21,7 +21,7 @@ class AuditQuery(Body):
     """`next` of the page before: the number of its last entry."""
 
 
-class AuditPage(Page[AuditEntry]):
+class AuditLogPage(Page[AuditEntry]):
     reader: Role
     """As whom it was read: a machine is not shown what people think."""
 
@@ -32,14 +32,14 @@ router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 @router.get("", responses=problem_responses(422))
 async def entries(
     query: Annotated[AuditQuery, Query()], caller: AuditReader, services: ServicesDependency
-) -> AuditPage:
+) -> AuditLogPage:
     """The log of one's tenant, in the order in which it was written. A key that is no person's reads who did what, and
     hashes by which that can be checked, but not what people think."""
     found = await services.audit_log.entries(caller.tenant, after=query.after, limit=query.limit + 1)
     page = found[: query.limit]
     if caller.role == "machine":
         page = list(map(without_judgements, page))
-    return AuditPage(
+    return AuditLogPage(
         items=tuple(page), next=str(page[-1].number) if len(found) > query.limit else None, reader=caller.role
     )
 
