@@ -18,7 +18,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from orchestrator.store.call_tables import TableView
 from tests.chromium import launch_options
-from tests.contract.api.browsing import SCREENSHOTS
+from tests.contract.api.browsing import SCREENSHOTS, Look, at_the_console, look_over
 from tests.contract.api.people import person
 from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 from tests.contract.store_records import report
@@ -335,3 +335,44 @@ async def test_a_call_has_tags_rules_and_a_day_until_which_opinions_are_due(serv
         await officers.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with signed_in(service, ada.key) as reviewer:
         assert "due by 2026-01-31" in (await reviewer.get("/console/queue")).text
+
+
+_PARTS = """
+    UPDATE report_figures SET figures = jsonb_set(figures::jsonb, '{parts}', (
+        SELECT jsonb_agg(figures::jsonb #> '{parts,0}' || jsonb_build_object('name', title, 'title', title))
+        FROM unnest($1::text[]) AS title
+    ))
+"""
+_NAMED = """
+    UPDATE jobs SET request = jsonb_set(request, '{idea,source}', to_jsonb('A-2026-0000' || "row" || '.pdf'))
+"""
+_SIGHT = """
+() => {
+  const table = document.querySelector("[aria-label=Proposals]"), told = table.getBoundingClientRect();
+  table.scrollLeft = 10000;
+  const title = table.querySelector("td.title").getBoundingClientRect();
+  const beyond = table.scrollWidth - table.clientWidth;
+  return { beyond, title: title.left - told.left, page: document.body.scrollWidth };
+}
+"""
+"""By how many pixels a table is wider than what is seen of it; where titles stand when it is scrolled to its end."""
+
+
+async def test_a_table_fits_a_screen_and_keeps_titles_in_sight_where_it_cannot(service: Service) -> None:
+    batch, officer = await call_with_reports(service), await person(service, "officer", "Otto Officer")
+    await service.services.figures.fill(ACME, BatchId(batch))
+    await service.database.execute(_NAMED)
+    usual, many = ["Soundness", "Contribution"], [f"Criterion number {place}" for place in range(14)]
+    for width in (1280, 390):
+        async with at_the_console(service, officer.key, Look(width, "light")) as (page, url):
+            for parts in (usual, many):
+                await service.database.execute(_PARTS, parts)
+                await page.goto(f"{url}/console/calls/{batch}")
+                await look_over(page, f"table-of-{len(parts)}-parts", Look(width, "light"))
+                seen = await page.evaluate(_SIGHT)
+                assert seen["page"] <= width
+                if width == 1280 and parts is many:
+                    assert seen["beyond"] > 0
+                    assert 0 <= seen["title"] <= 2
+                else:
+                    assert seen["beyond"] <= 1
