@@ -21,14 +21,19 @@ async def admitted(services: Services, provider: IdentityProvider, identity: Ide
     has a role. A group's role holds from each sign-in on for whom a group has brought in; whom a person has invited
     keeps the role that people gave. None for anybody else, and for whom somebody has removed: only an invitation
     brings them back."""
-    tenant = TenantId(provider.settings.tenant)
     role = role_of_groups(provider.settings, identity.groups)
-    member = await services.members.of_identity(tenant, identity.issuer, identity.subject, identity.email)
+    member = await _member_of(services, provider, identity)
     if member is None:
         return None if role is None else await _brought_in(services, provider, identity, role)
     if not await services.members.was_invited_by(member.id, _actor(provider)):
         return member
     return None if role is None else await _with_role(services, provider, member, role)
+
+
+async def _member_of(services: Services, provider: IdentityProvider, identity: Identity) -> Member | None:
+    tenant, now = TenantId(provider.settings.tenant), services.clock.now()
+    account = (identity.issuer, identity.subject, identity.email)
+    return await services.members.of_identity(tenant, *account, _actor(provider), now)
 
 
 async def _brought_in(
@@ -43,7 +48,7 @@ async def _brought_in(
     id, now = MemberId(services.new_id("mb")), services.clock.now()
     if await members.invite(tenant, id, new, _actor(provider), now) is None:
         return None
-    return await members.of_identity(tenant, identity.issuer, identity.subject, identity.email)
+    return await _member_of(services, provider, identity)
 
 
 async def _with_role(services: Services, provider: IdentityProvider, member: Member, role: PersonRole) -> Member | None:

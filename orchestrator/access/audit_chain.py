@@ -40,6 +40,7 @@ AuditedAct: TypeAlias = Literal[
     "key given",
     "key made",
     "key revoked",
+    "account bound",
     "call changed",
     "conflict declared",
     "conflict cleared",

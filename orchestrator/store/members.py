@@ -213,13 +213,25 @@ class PgMembers:
         """Whether somebody has removed a member of this identity or address, whoever has been invited since."""
         return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
-    async def of_identity(self, tenant: TenantId, issuer: str, subject: str, email: str | None) -> Member | None:
+    async def of_identity(
+        self, tenant: TenantId, issuer: str, subject: str, email: str | None, provider: Actor, now: dt.datetime
+    ) -> Member | None:
         """Who signs in with an identity provider: bound to this identity, or invited by this address, which the
-        provider has verified. From then on the identity counts, whatever becomes of the address."""
+        provider has verified. From then on the identity counts, whatever becomes of the address; the log says so."""
         row = await self._database.fetch_one(_BY_IDENTITY, tenant, issuer, subject)
-        if row is None and email is not None:
-            row = await self._database.fetch_one(_BIND, tenant, issuer, subject, email)
-        return None if row is None else _member(row)
+        if row is not None or email is None:
+            return None if row is None else _member(row)
+
+        async def bind(connection: Connection) -> Member | None:
+            async with connection.transaction():
+                bound = await connection.fetchrow(_BIND, tenant, issuer, subject, email)
+                if bound is None:
+                    return None
+                account = {"issuer": issuer, "subject": subject, "email": email}
+                await self._log.append(connection, tenant, provider, "account bound", bound["id"], now, **account)
+                return _member(bound)
+
+        return await self._database.run(bind)
 
 
 def other_address(before: str, after: str | None) -> bool:

@@ -78,6 +78,10 @@ async def test_who_was_invited_signs_in_with_their_own_account(service: Service,
     found = await service.services.members.get(ACME, invited.member.id)
     assert found is not None
     assert found.signs_in
+    bound = (await service.services.audit_log.entries(ACME))[-1]
+    assert (bound.act, bound.actor, bound.about) == ("account bound", "provider:agency", invited.member.id)
+    assert bound.content is not None
+    assert (bound.content["subject"], bound.content["email"]) == ("ada-1", ADA["email"])
 
 
 async def test_an_account_once_bound_is_known_whatever_becomes_of_its_address(
@@ -140,7 +144,8 @@ async def test_groups_have_roles_from_each_sign_in_on(service: Service, provider
             await client.get(await _leave(client, "grace"))
             assert await _role(client) == role
     acts = [(entry.act, entry.actor) for entry in await service.services.audit_log.entries(ACME)]
-    assert acts == [("member invited", "provider:agency"), ("member changed", "provider:agency")]
+    expected_acts = ["member invited", "account bound", "member changed"]
+    assert acts == [(act, "provider:agency") for act in expected_acts]
 
 
 async def test_who_was_removed_stays_out(service: Service, provider: Provider) -> None:

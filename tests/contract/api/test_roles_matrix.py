@@ -125,7 +125,9 @@ async def test_who_may_change_an_address_changes_it_and_nobody_else_takes_a_plac
     assert asked.status_code == 403
     assert changed.email.lower() == "ada.byron@example.org"
     assert kept.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
-    who = await service.services.members.of_identity(ACME, "https://login.example.org", "friend", "friend@example.org")
+    account = ("https://login.example.org", "friend", "friend@example.org")
+    provider, now = Actor("provider:agency", "agency", "machine"), service.services.clock.now()
+    who = await service.services.members.of_identity(ACME, *account, provider, now)
     assert who is None
 
 
