@@ -35,6 +35,7 @@ class Contestation(Frozen):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     evaluation: str
+    """By which the service knows it."""
     title: str
     source: str
     method: str
@@ -73,10 +74,10 @@ class Contestation(Frozen):
     """What was left out, and why."""
 
 
-def contestation_of(report: Report) -> Contestation:
+def contestation_of(report: Report, evaluation: str) -> Contestation:
     made, coverage, text = report.provenance, report.coverage, report.idea.text
     return Contestation(
-        evaluation=report.evaluation_id,
+        evaluation=evaluation,
         title=report.idea.title,
         source=report.idea.source,
         method=report.method,

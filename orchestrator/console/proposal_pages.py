@@ -86,7 +86,7 @@ async def contestation(
     services: ServicesDependency,
 ) -> Response:
     job = await find_job(services, who.tenant, id, "evaluation")
-    what = contestation_page(contestation_of(await stored_report(services, who.tenant, id)))
+    what = contestation_page(contestation_of(await stored_report(services, who.tenant, id), job.id))
     return page_response("contestation.html", request, who, job=job, what=what)
 
 

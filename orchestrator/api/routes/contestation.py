@@ -40,7 +40,7 @@ async def contestation(
 ) -> Response:
     """What was judged and what was masked, which models, which prompts with versions and digests, which corpus, which
     papers. It can be given to the applicant: nothing of other proposals or of reviewers stands in it."""
-    what = contestation_of(await stored_report(services, caller.tenant, id))
+    what = contestation_of(await stored_report(services, caller.tenant, id), id)
     if query.format == "json":
         await note_export(services, caller, id, "contestation")
         return Response(what.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")

@@ -19,7 +19,7 @@ from tests.unit.reports_fixture import full_report
 
 def test_it_names_what_was_judged_by_a_digest_that_can_be_checked() -> None:
     report = full_report()
-    what = contestation_of(report)
+    what = contestation_of(report, "ev_1")
     assert what.text_sha256 == hashlib.sha256(report.idea.text.encode()).hexdigest()
     assert what.prompts == report.provenance.prompts
     assert what.blinding == report.idea.blinding
@@ -32,6 +32,7 @@ async def test_it_comes_as_json_and_as_pdf(service: Service) -> None:
         told = (await owner.get(f"/v1/evaluations/{job}/contestation")).json()
         pdf = await owner.get(f"/v1/evaluations/{job}/contestation?format=pdf")
         await owner.post(f"/v1/evaluations/{job}/override", json={"score": 1, "reason": "No."})
+    assert told["evaluation"] == job
     assert told["corpus_version"] == report.provenance.corpus_version
     assert [one["digest"] for one in told["prompts"]] == [one.digest for one in report.provenance.prompts]
     text = text_of(pdf.content)
