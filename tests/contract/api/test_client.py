@@ -13,6 +13,7 @@ from assayer_client import (
     AsyncClient,
     BatchQuery,
     Client,
+    Deleted,
     EvaluationBody,
     IdeaBody,
     KeyBody,
@@ -181,7 +182,7 @@ async def test_evaluation_batch_and_ranking_are_cancelled(client: AsyncClient) -
     assert (await client.cancel_ranking(ranking)).state == "cancelled"
     assert (await client.wait_for_ranking(ranking)).state == "cancelled"
     await client.erase(job)
-    with pytest.raises(ApiProblem, match="404"):
+    with pytest.raises(Deleted, match="410"):
         await client.evaluation(job)
 
 
