@@ -166,11 +166,14 @@ class PgErasures:
 
         async def announce(connection: Connection) -> AuditTip:
             async with connection.transaction():
-                for row in await connection.fetch(_CALLS_RANKED, ranking) if ranking else ():
+                for row in await connection.fetch(_CALLS_RANKED, ranking):
                     await hold_call_open(connection, tenant, row["batch"])
                 return await self._log.erase_within(connection, tenant, actor, about, things, now)
 
-        tip = await self._database.run(announce)
+        if ranking is None:
+            tip = await self._log.erase(tenant, actor, about, things, now)
+        else:
+            tip = await self._database.run(announce)
         deed = _Deed(self._log, tenant, actor, about, now, tip.number)
         for start in range(0, len(jobs), _AT_ONCE):
             await self._database.run(partial(deed.delete_jobs, jobs[start : start + _AT_ONCE]))

@@ -59,7 +59,7 @@ async def test_what_an_officer_changes_leaves_the_wish_for_no_mails(service: Ser
     page = f"/console/members/{grace.member.id}"
     async with signed_in(service, officer.key) as browser:
         assert "They want none." in (await browser.get(page)).text
-        body = {"name": "Grace B. Hopper", "email": "grace@example.org", "role": "reviewer"}
+        body = {"name": "Grace B. Hopper", "email": grace.member.email, "role": "reviewer"}
         token = await token_of(browser, page)
         changed = await browser.post(page, data={"csrf_token": token, **body}, headers=ORIGIN)
         assert changed.status_code == 303

@@ -163,6 +163,7 @@ async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service
         await page.goto(f"{url}/console/calls/{batch}/panel")
         await page.get_by_label("What was decided").fill("Rehearsal by risk is funded.")
         await page.get_by_label("Although 1 opinion is missing").check()
+        await page.get_by_label("nobody can cancel them then").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
         await page.get_by_text("Tip of the audit log").wait_for()
         await look_over(page, "signed-off", look)

@@ -57,7 +57,7 @@ async def test_a_refused_sign_off_keeps_what_was_decided(service: Service) -> No
         refused = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert f">{ESCAPED}</textarea>" in _is_page(refused, 409)
         opinion = {"csrf_token": await token_of(reviewer, review), "score": "4", "note": WORDS}
-        form["despite_missing"] = "true"
+        form |= {"despite_missing": "true", "despite_unfinished": "true"}
         signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert signed.status_code == 303
         late = _is_page(await reviewer.post(f"{review}/opinion", data=opinion, headers=BROWSER), 409)
