@@ -12,6 +12,7 @@ from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
@@ -26,6 +27,11 @@ _ASSIGNED = """
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
+_NOT_BLIND = f"""
+    SELECT read_reports_until FROM members JOIN jobs ON jobs.id = $1 JOIN batches ON batches.id = jobs.batch
+    WHERE members.id = $2 AND {COULD_READ_REPORTS}
+      AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
+"""  # noqa: S608 - put together from constants
 _GIVE = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
     VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
@@ -80,10 +86,17 @@ class PgOpinions:
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
     ) -> Opinion | None:
         """The first one, before the machine's is shown. None where it is not assigned to them. Raises ReviewRefused
-        where another one was given before, a conflict stands, or the call is signed off."""
+        where another one was given before, a conflict stands, another role let them read the report, or the call is
+        signed off."""
         member, stored = MemberId(actor.id), storable_text(note)
 
         async def change(connection: Connection) -> Opinion:
+            if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
+                raise ReviewRefused(
+                    f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
+                    "opinion would not be blind.",
+                    "Ask whoever runs the call to assign somebody else.",
+                )
             if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
                 await self._log.append(
                     connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored
