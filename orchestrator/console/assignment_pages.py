@@ -180,12 +180,13 @@ async def _shown(
             draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
-    page, loads, conflicts, members, sign_off, not_blind = await asyncio.gather(
+    page, loads, conflicts, members, sign_off, signed, not_blind = await asyncio.gather(
         services.assigned_tables.page(who.tenant, call.id, view),
         services.assigned_tables.loads(who.tenant, call.id),
         services.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
         services.members.list(who.tenant),
         services.decisions.signed_off(who.tenant, call.id),
+        services.decisions.signed_names(who.tenant, call.id),
         services.assignments.not_blind(who.tenant, call.id),
     )
     reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
@@ -205,7 +206,7 @@ async def _shown(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
         pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
-        names={str(one.id): one.name for one in members},
+        names={str(one.id): one.name for one in members} | signed,
         reviewers=reviewers,
         loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in reviewers},
         conflicts=conflicts,

@@ -98,6 +98,7 @@ class Opinion(_Record):
     evaluation: JobId
     member: MemberId
     name: str
+    """Of a call that is signed off: as it was then."""
     blind_score: ScoreOfPerson
     blind_note: str
     blind_at: dt.datetime

@@ -41,12 +41,13 @@ _REVISE = """
     RETURNING evaluation
 """
 _OPINIONS = """
-    SELECT opinions.*, members.name, EXISTS (
+    SELECT opinions.*, coalesce(signed_names.name, members.name) AS name, EXISTS (
         SELECT FROM conflicts
         WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
     ) AS conflict
     FROM opinions JOIN members ON members.id = opinions.member
-    JOIN jobs ON jobs.id = opinions.evaluation WHERE jobs.tenant = $1 AND {which}
+    JOIN jobs ON jobs.id = opinions.evaluation LEFT JOIN signed_names USING (batch, member)
+    WHERE jobs.tenant = $1 AND {which}
     ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
 """
 _OF = _OPINIONS.format(
@@ -70,8 +71,9 @@ _JUDGE = """
     ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, at = $6
 """
 _JUDGEMENTS = """
-    SELECT judged.*, members.name FROM point_judgements AS judged JOIN members ON members.id = judged.member
-    JOIN jobs ON jobs.id = judged.evaluation
+    SELECT judged.*, coalesce(signed_names.name, members.name) AS name
+    FROM point_judgements AS judged JOIN members ON members.id = judged.member
+    JOIN jobs ON jobs.id = judged.evaluation LEFT JOIN signed_names USING (batch, member)
     WHERE jobs.tenant = $1 AND judged.evaluation = $2 AND ($3::text IS NULL OR judged.member = $3)
     ORDER BY judged.point, judged.at, judged.member
 """
