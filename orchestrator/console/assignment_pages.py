@@ -180,12 +180,14 @@ async def _shown(
             draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
-    page, loads, conflicts, members, sign_off, signed, not_blind = await asyncio.gather(
+    page, loads, conflicts, members, sign_off = await asyncio.gather(
         services.assigned_tables.page(who.tenant, call.id, view),
         services.assigned_tables.loads(who.tenant, call.id),
         services.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
         services.members.list(who.tenant),
         services.decisions.signed_off(who.tenant, call.id),
+    )
+    signed, not_blind = await asyncio.gather(
         services.decisions.signed_names(who.tenant, call.id),
         services.assignments.not_blind(who.tenant, call.id),
     )
