@@ -74,6 +74,7 @@ __all__ = [
     "StorageError",
     "StoredCopyLost",
     "Unreadable",
+    "said_by",
 ]
 
 
@@ -90,6 +91,11 @@ class AssayerError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+def said_by(error: BaseException) -> str:
+    """For a log: what it says, and its class where it says nothing, as a deadline that has passed."""
+    return str(error) or type(error).__name__
 
 
 class InputError(AssayerError):

@@ -43,6 +43,9 @@ class Member(Resource):
     tenant: str
     signs_in: bool
     """They have a key of their own, or have signed in with an identity provider."""
+    read_reports_until: dt.datetime | None = None
+    """Until when another role let them read reports; they get no proposals of calls from before. None: no other role
+    did, or one does now."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
 

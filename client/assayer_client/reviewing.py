@@ -78,11 +78,14 @@ class AssignmentOutcome(Resource):
     dry_run: bool
     assigned: int
     withdrawn: int = 0
-    """Assignments without an opinion that end, since a conflict of interest bars them."""
+    """Assignments without an opinion that end: a conflict of interest bars them, or their person reviews no more, or
+    could read the reports."""
     loads: dict[str, int]
     """Proposals of this call by reviewer."""
     unfilled: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
+    not_blind: tuple[str, ...] = ()
+    """Reviewers who get none of this call: another role let them read its reports."""
     not_searched: tuple[str, ...]
     """Proposals whose text is not there yet, as they came as documents."""
 

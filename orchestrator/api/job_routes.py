@@ -27,8 +27,9 @@ from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import HttpProblem, not_there
 from orchestrator.api.request_log import request_record
 from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.api_keys import AuthenticatedCaller
-from orchestrator.jobs.models import Job, JobId, JobKind, TenantId
+from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import NewJob
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "JobRoutes",
     "PreferHeader",
     "accept_job",
+    "act_by",
     "answer_when_ended",
     "board_problem",
     "find_job",
@@ -112,12 +114,14 @@ async def accept_job(
     path: str,
     accepted: BaseModel,
     key: str | None,
+    by: ActBy | None = None,
 ) -> Response:
-    """202 with `accepted`, or what the same request was answered before. `path` ends in the job's id."""
+    """202 with `accepted`, or what the same request was answered before. `path` ends in the job's id. `by`: whose act
+    it is, where it stands in the audit log."""
     content = accepted.model_dump_json().encode()
     record = idempotency_record(key, request_fingerprint(request, await request.body()), 202, content, path)
     traced = job.model_copy(update={"traceparent": traceparent_of(request)})
-    recorded = await services.jobs.add(caller.tenant, [traced], record=record)
+    recorded = await services.jobs.add(caller.tenant, [traced], record=record, by=by)
     answer = Response(content, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
     request_record(request.scope).jobs.append(job_in(answer))
     return answer
@@ -220,10 +224,15 @@ async def _cancel_job(
             caller.tenant, actor_of(caller), [JobId(job)], services.clock.now(), ranking=ranking
         )
         return None
-    ended = await services.jobs.cancel(caller.tenant, JobId(job))
+    ended = await services.jobs.cancel(caller.tenant, JobId(job), act_by(services, caller))
     if ended is None:
         raise not_there(kind, job)
     return ended
+
+
+def act_by(services: Services, caller: AuthenticatedCaller, call: BatchId | None = None) -> ActBy:
+    """An act that the caller does now. `call`: that a ranking orders."""
+    return ActBy(actor_of(caller), services.clock.now(), call)
 
 
 async def find_job(services: Services, tenant: TenantId, job: str, kind: JobKind) -> Job:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -50,6 +50,8 @@ class PlanAsShown(NamedTuple):
     titles: Mapping[str, str]
     barred: Mapping[str, int]
     """How many of the reviewers a conflict keeps from it."""
+    only_conflicts_end: bool
+    """Of assignments that would end: for conflicts of interest alone."""
 
 
 @router.get("")
@@ -185,6 +187,10 @@ async def _shown(
         services.members.list(who.tenant),
         services.decisions.signed_off(who.tenant, call.id),
     )
+    signed, not_blind = await asyncio.gather(
+        services.decisions.signed_names(who.tenant, call.id),
+        services.assignments.not_blind(who.tenant, call.id),
+    )
     reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
     return page_response(
         "assignments.html",
@@ -194,14 +200,15 @@ async def _shown(
         call=call,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft, {one.id for one in reviewers}) if draft else None,
+        plan=_plan_as_shown(draft) if draft else None,
+        not_blind=not_blind,
         digest=_digest(draft) if draft else "",
         per_proposal=per_proposal,
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
         page=page,
         pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
-        names={str(one.id): one.name for one in members},
+        names={str(one.id): one.name for one in members} | signed,
         reviewers=reviewers,
         loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in reviewers},
         conflicts=conflicts,
@@ -209,15 +216,18 @@ async def _shown(
     )
 
 
-def _plan_as_shown(draft: DraftOfAssignments, reviewers: Set[MemberId]) -> PlanAsShown:
+def _plan_as_shown(draft: DraftOfAssignments) -> PlanAsShown:
     planned = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         planned[evaluation].append(member)
+    people = {one.id for one in draft.people}
+    conflicted = {(one.evaluation, one.member) for one in draft.conflicts}
     return PlanAsShown(
         planned,
         draft.plan.short,
         {str(one.id): one.title for one in draft.proposals},
-        Counter(str(one.evaluation) for one in draft.conflicts if one.member in reviewers),
+        Counter(str(one.evaluation) for one in draft.conflicts if one.member in people),
+        all((one.evaluation, one.member) in conflicted for one in draft.ending),
     )
 
 

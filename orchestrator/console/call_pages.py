@@ -20,6 +20,7 @@ from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.drawing import distribution, over_time, rank_curve
 from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
 from orchestrator.console.scripted_page import asset, page_response
+from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
@@ -198,7 +199,7 @@ async def ask_cancel(id: PathId, request: Request, who: CallRunner, services: Se
 @router.post("/calls/{id}/cancel")
 async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
     call = await services.find_batch(who.tenant, id)
-    await services.jobs.cancel_batch(who.tenant, call.id)
+    await services.jobs.cancel_batch(who.tenant, call.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
@@ -206,7 +207,7 @@ async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> R
 async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
     """What failed, was given up or was cancelled."""
     call = await services.find_batch(who.tenant, id)
-    await services.jobs.retry_batch(who.tenant, call.id)
+    await services.jobs.retry_batch(who.tenant, call.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 

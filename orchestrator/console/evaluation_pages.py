@@ -14,6 +14,7 @@ from orchestrator.api.job_routes import find_job
 from orchestrator.api.pagination import decode_cursor, encode_cursor
 from orchestrator.api.services import ServicesDependency
 from orchestrator.console.scripted_page import page_response
+from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.submissions import Cursor
 
@@ -61,7 +62,7 @@ async def evaluations(
 async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
     """One that has ended stays as it is."""
     job = await find_job(services, who.tenant, id, "evaluation")
-    await services.jobs.cancel(who.tenant, job.id)
+    await services.jobs.cancel(who.tenant, job.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 
 
@@ -69,5 +70,5 @@ async def cancel(id: PathId, who: CallRunner, services: ServicesDependency) -> R
 async def retry(id: PathId, who: CallRunner, services: ServicesDependency) -> Response:
     """One that failed, was given up or was cancelled."""
     job = await find_job(services, who.tenant, id, "evaluation")
-    await services.jobs.retry(who.tenant, job.id)
+    await services.jobs.retry(who.tenant, job.id, ActBy(who.actor, services.clock.now()))
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

@@ -93,10 +93,11 @@ async def _shown(
 ) -> Response:
     """`note` is what was typed into the form that was refused."""
     view = view or PanelView()
-    page, found, members = await asyncio.gather(
+    page, found, members, signed = await asyncio.gather(
         services.panels.page(who.tenant, call.id, view),
         whole_panel(services, who.tenant, call.id),
         services.members.list(who.tenant),
+        services.decisions.signed_names(who.tenant, call.id),
     )
     opinions = await services.opinions.of_proposals(who.tenant, [one.evaluation for one in page.proposals])
     return page_response(
@@ -115,7 +116,7 @@ async def _shown(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
         fault=fault,
         note=note,
-        people={str(one.id): one.name for one in members},
+        people={str(one.id): one.name for one in members} | signed,
     )
 
 

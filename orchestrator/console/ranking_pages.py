@@ -18,6 +18,7 @@ from orchestrator.api.ranking_candidates import RankingBody, ranking_request
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.console.shortlist import shortlist
+from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import TERMINAL, Job, JobId, TenantId
 from orchestrator.jobs.requests import Limits
 from orchestrator.jobs.submissions import BatchStatus, NewJob
@@ -96,7 +97,8 @@ async def start(
     work, _ = await ranking_request(_body(call, _choice(cut, calls_per_idea, max_usd)), services, who.tenant)
     job = JobId(services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
-    await services.jobs.add(who.tenant, [NewJob(id=job, request=work, subject=subject, priority="batch")])
+    new = NewJob(id=job, request=work, subject=subject, priority="batch")
+    await services.jobs.add(who.tenant, [new], by=ActBy(who.actor, services.clock.now(), call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from uuid import UUID
 
-from assayer.errors import AssayerError
+from assayer.errors import AssayerError, said_by
 from orchestrator.execution.ports import LeaseStore
 
 __all__ = ["LeaseRenewal"]
@@ -59,7 +59,7 @@ class LeaseRenewal:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("%d lease(s) could not be renewed: %r", len(tokens), error)
+            _LOG.warning("%d lease(s) could not be renewed: %s", len(tokens), said_by(error))
             return False
         for token in (tokens & self._tokens) - held:
             self._tokens.discard(token)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from assayer.errors import AssayerError, Defect, StorageError
+from assayer.errors import AssayerError, Defect, StorageError, said_by
 from assayer.models import EvaluationId
 from assayer.run.context_variables import log_context
 from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
@@ -148,7 +148,7 @@ class Worker:
                 failures = 0
             except (AssayerError, TimeoutError) as error:
                 failures += 1
-                _LOG.warning("nothing could be leased: %s", error)
+                _LOG.warning("nothing could be leased: %s", said_by(error))
             if failures:
                 pause, until = pause_after_failures(failures, self._settings.longest_pause_seconds), self._draining
             else:
@@ -193,7 +193,7 @@ class Worker:
                     lease, "Its worker was told to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
                 )
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, error)
+            _LOG.warning("job %s could not be given back, its lease will expire: %s", lease.job, said_by(error))
 
     def _on_lease_lost(self, token: UUID) -> None:
         job = self._jobs.get(token)
@@ -304,4 +304,4 @@ class Worker:
                     await self._events.append(job.lease.job, "progress", changes, job.lease.token)
             except (AssayerError, TimeoutError) as error:
                 job.progress.mark_unsaved()
-                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, error)
+                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, said_by(error))

@@ -55,6 +55,9 @@ class Member(NewMember):
     tenant: TenantId
     signs_in: bool
     """They have a key of their own, or have signed in with an identity provider."""
+    read_reports_until: dt.datetime | None
+    """Of whom another role let read reports: until when it did. They get no proposals of calls from before, since a
+    first opinion of theirs would not be blind. Null for who never had such a role, or has had it ever since."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
 
@@ -95,6 +98,7 @@ class Opinion(_Record):
     evaluation: JobId
     member: MemberId
     name: str
+    """Of a call that is signed off: as it was then."""
     blind_score: ScoreOfPerson
     blind_note: str
     blind_at: dt.datetime

@@ -14,6 +14,7 @@ from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.masked_titles import MaskedTitles
+from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
@@ -68,39 +69,43 @@ _CLEAR = """
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
 # Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed.
-_ASSIGN = """
+_ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
     FROM unnest($1::text[], $2::text[]) AS given (evaluation, member)
     JOIN jobs ON jobs.id = given.evaluation AND jobs.batch = $4
+    JOIN batches ON batches.id = jobs.batch
     JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
-    WHERE NOT EXISTS (
+    WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
         SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
     )
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member
-"""
-# A conflict bars it, or whoever has it reviews no more. Opinions that were given stay.
-_END_BARRED = """
-    DELETE FROM assignments USING jobs
-    WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2
-      AND (
-          EXISTS (
-              SELECT FROM conflicts
-              WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
-                AND conflicts.cleared IS NULL
-          )
-          OR NOT EXISTS (
-              SELECT FROM members
-              WHERE members.id = assignments.member AND members.removed_at IS NULL AND members.role = 'reviewer'
-          )
-      )
+"""  # noqa: S608 - put together from constants
+_CONFLICTED = """EXISTS (
+    SELECT FROM conflicts
+    WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
+      AND conflicts.cleared IS NULL
+)"""
+_GONE = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
+# Opinions that were given stay.
+_END_BARRED = f"""
+    DELETE FROM assignments USING jobs, batches, members
+    WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2 AND batches.id = jobs.batch
+      AND members.id = assignments.member AND ({_CONFLICTED} OR {_GONE} OR {COULD_READ_REPORTS})
       AND NOT EXISTS (
           SELECT FROM opinions
           WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
       )
-    RETURNING assignments.evaluation, assignments.member
-"""
+    RETURNING assignments.evaluation, assignments.member,
+              CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_GONE} THEN 'reviews no more'
+                   ELSE 'could read the reports in another role' END AS reason
+"""  # noqa: S608 - put together from constants
+_NOT_BLIND = f"""
+    SELECT members.id, read_reports_until FROM members JOIN batches USING (tenant)
+    WHERE members.tenant = $1 AND batches.id = $2 AND members.removed_at IS NULL AND members.role = 'reviewer'
+      AND {COULD_READ_REPORTS}
+"""  # noqa: S608 - put together from constants
 _WITHDRAW = """
     DELETE FROM assignments USING jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3
@@ -157,6 +162,11 @@ class PgAssignments:
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
         """Of the same proposals in the same order, without their texts."""
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
+
+    async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
+        """Reviewers who could read reports of the call in another role, and until when: they get none of it."""
+        rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
+        return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
     async def conflicts(
         self, tenant: TenantId, *, batch: BatchId | None = None, member: MemberId | None = None
@@ -215,14 +225,15 @@ class PgAssignments:
     async def assign(
         self, tenant: TenantId, batch: BatchId, pairs: Sequence[tuple[JobId, MemberId]], actor: Actor, now: dt.datetime
     ) -> list[tuple[JobId, MemberId]]:
-        """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then. Assignments
-        of the call that a conflict bars, or whose person reviews no more, and that have no opinion, end."""
+        """Those of the pairs that are new and still can be: nobody gets what a conflict has barred by then, or of what
+        they could read the reports. Assignments of the call that are barred so, or whose person reviews no more, and
+        that have no opinion, end."""
 
         async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
             async with connection.transaction():
                 await hold_call_open(connection, tenant, batch, alone=True)
                 for row in await connection.fetch(_END_BARRED, tenant, batch):
-                    said = {"member": row["member"], "reason": "a conflict of interest"}
+                    said = {"member": row["member"], "reason": row["reason"]}
                     await self._log.append(
                         connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **said
                     )

@@ -54,11 +54,11 @@ _FORGET = """
 """
 
 
-# Evaluations and calls that a tenant's retention time has taken; what was asked to be erased is forgotten already.
+# What a tenant's retention time has taken; what was asked to be erased is forgotten already.
 _LEFT_BEHIND = """
     SELECT words.tenant, array_agg(DISTINCT words.about) AS things
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
-    WHERE tenants.retention_days IS NOT NULL AND words.about ~ '^(ev|bt)_'
+    WHERE tenants.retention_days IS NOT NULL AND words.about ~ '^(ev|bt|rk)_'
       AND EXISTS (
           SELECT FROM audit_log AS entry
           WHERE entry.tenant = words.tenant AND entry.number = words.number AND entry.act <> 'erased'
@@ -182,7 +182,8 @@ class PgAuditLog:
         return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=list(gone))
 
     async def purge(self, now: dt.datetime) -> int:
-        """Deletes the words about evaluations and calls that the time of retention has taken. Of how many tenants."""
+        """Deletes the words about evaluations, calls and rankings that the time of retention has taken. Of how many
+        tenants."""
         rows = await self._database.fetch(_LEFT_BEHIND, now)
         for row in rows:
             await self.erase(TenantId(row["tenant"]), _RETENTION, "retention", row["things"], now)

@@ -42,6 +42,18 @@ _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
+# Opinions and judgements are of people with an assignment: one with an opinion does not end.
+_KEEP_NAMES = """
+    INSERT INTO signed_names (batch, member, name)
+    SELECT $1, members.id, members.name FROM members WHERE members.tenant = $2 AND members.id IN (
+        SELECT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1
+        UNION SELECT member FROM conflicts JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1
+    )
+"""
+_SIGNED_NAMES = """
+    SELECT member, signed_names.name FROM signed_names JOIN batches ON batches.id = batch
+    WHERE batches.tenant = $1 AND batches.id = $2
+"""
 _FORGET_DOCUMENTS = FORGET_DOCUMENTS.format(condition="batch = $1", most="ALL", locked="")
 _SIGNED = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
@@ -107,7 +119,8 @@ class PgDecisions:
     async def sign_off(
         self, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, actor: Actor, now: dt.datetime
     ) -> SignOff | None:
-        """From then on nothing about the call changes, and it takes no more rows; documents that were kept to be
+        """From then on nothing about the call changes, and it takes no more rows; its people stay on it as they are
+        called now; documents that were kept to be
         evaluated again go. None where there is no such batch. Raises ReviewRefused where opinions are missing or
         evaluations have not ended, unless that is done on purpose, and where it was signed off."""
 
@@ -122,6 +135,7 @@ class PgDecisions:
                 stored = storable_text(note)
                 await connection.execute(_CLOSE, batch)
                 await connection.fetch(_FORGET_DOCUMENTS, batch)
+                await connection.execute(_KEEP_NAMES, batch, tenant)
                 said = {"note": stored, "missing_opinions": missing}
                 if unfinished:
                     said["unfinished_evaluations"] = unfinished
@@ -137,3 +151,8 @@ class PgDecisions:
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         row = await self._database.fetch_one(_SIGNED, tenant, batch)
         return None if row is None else from_row(SignOff, row)
+
+    async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
+        """What the people of a call were called when it was signed off, by their ids; empty before."""
+        rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
+        return {row["member"]: row["name"] for row in rows}

@@ -7,8 +7,11 @@ kept no longer (docs/adr/0058) cannot be read again: such jobs stay as they are.
 import datetime as dt
 from typing import NamedTuple
 
+from orchestrator.access.audit_chain import AuditedAct
+from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import QueueFull
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
 from orchestrator.store.open_calls import hold_call_open
@@ -82,9 +85,11 @@ async def count_retriable(
     return Retriable(found["jobs"], found["unreadable"], None if first is None else first + dt.timedelta(days=days))
 
 
-async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "", batch: str = "") -> Retried:
-    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. Raises QueueFull,
-    ReviewRefused where their call is signed off."""
+async def retry_jobs(
+    connection: Connection, tenant: TenantId, log: PgAuditLog, by: ActBy | None, *, job: str = "", batch: str = ""
+) -> Retried:
+    """One job, or all of a batch; those that have a result, or have not ended, stay as they are. `by`: whose act it is,
+    for the audit log. Raises QueueFull, ReviewRefused where their call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
         await hold_call_open(connection, tenant, id, alone=True)
@@ -96,5 +101,9 @@ async def retry_jobs(connection: Connection, tenant: TenantId, *, job: str = "",
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
         # Of the rest, as it is now: documents may have gone while others had their rows locked.
         left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
+        if by is not None and rows:
+            act: AuditedAct = "evaluation run again" if job else "call run again"
+            said = {} if job else {"evaluations": len(rows)}
+            await log.append(connection, tenant, by.actor, act, id, by.at, **said)
     await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
     return Retried(len(rows), 0 if left is None else left["unreadable"])

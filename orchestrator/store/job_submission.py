@@ -4,8 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 
 from assayer.errors import InputError
+from orchestrator.jobs.acts import ActBy, Said, said_of_ranking, said_of_rows
 from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob, QueueFull
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
 from orchestrator.store.job_sql import PRIORITY_NUMBERS
@@ -28,6 +31,7 @@ _QUEUE_ROOM = """
 _INSERT_BATCH = """
     INSERT INTO batches (id, tenant, name, rows, rejected, open, tags, opinions_due, submitted_by)
     VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING
+    RETURNING id
 """
 
 # In a statement of its own: what follows sees all that whoever held the batch has added.
@@ -72,24 +76,38 @@ async def submit_jobs(
     jobs: Sequence[NewJob],
     batch: NewBatch | MoreRows | None,
     record: IdempotencyRecord | None,
+    log: PgAuditLog,
+    by: ActBy | None,
 ) -> RecordedResponse | None:
-    """In a transaction of its own; running it twice changes nothing more. Raises IdempotencyKeyReused, QueueFull,
+    """In a transaction of its own; running it twice changes nothing more. `by`: whose act it is, where it is one that
+    stands in the audit log. Raises IdempotencyKeyReused, QueueFull,
     BatchClosed, ReviewRefused where the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
         await _check_queue_room(connection, tenant, jobs)
-        if batch is not None:
-            await _insert_batch(connection, tenant, batch, jobs)
+        new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
         for part in _chunks(jobs):
-            await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
+            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
+            new = new or bool(added)
+        # Last: whoever writes to the log after this one waits for it.
+        if by is not None and new and (said := _said(batch, jobs, by)):
+            await log.append(connection, tenant, by.actor, said.act, said.about, by.at, **said.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
 
+def _said(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
+    if batch is not None:
+        return said_of_rows(batch, jobs)
+    ranking = jobs[0].request
+    return said_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
+
+
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
-) -> None:
+) -> bool:
+    """Whether it, or its part, is new. Raises BatchClosed, ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         tags = [storable_text(tag) for tag in batch.tags]
@@ -102,12 +120,11 @@ async def _insert_batch(
             batch.opinions_due,
             batch.submitted_by,
         )
-        await connection.fetch(_INSERT_BATCH, tenant, batch.id, *said)
-        return
+        return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *said))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
     if added:
-        return
+        return True
     # Added before, by an attempt whose answer was lost?
     known: bool | None = False
     if jobs:
@@ -117,6 +134,7 @@ async def _insert_batch(
     if not known:
         await hold_call_open(connection, tenant, batch.id)
         raise BatchClosed(batch.id, batch.first)
+    return False
 
 
 async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:

@@ -10,11 +10,13 @@ from pydantic import TypeAdapter
 
 from assayer.models import Frozen, Report
 from orchestrator.batches.rows import RejectedRow
+from orchestrator.jobs.acts import CANCELLED, ActBy
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
 from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob
 from orchestrator.settings import QueueSettings
 from orchestrator.store import retention
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
@@ -109,7 +111,7 @@ _CANCEL_BATCH = finish_statement(
     keeps="$3::boolean",
 )
 
-_CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
+_CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AND open RETURNING id"
 
 _BATCHES = """
     SELECT batches.*, counts.*, EXISTS (
@@ -148,6 +150,7 @@ class PgJobs:
         self._documents = documents
         self._document_days = document_days
         self._settings = settings or QueueSettings()
+        self._log = PgAuditLog(database)
 
     async def add(
         self,
@@ -155,14 +158,15 @@ class PgJobs:
         jobs: Sequence[NewJob],
         batch: NewBatch | MoreRows | None = None,
         record: IdempotencyRecord | None = None,
+        by: ActBy | None = None,
     ) -> RecordedResponse | None:
-        """All of them, or nothing and the recorded response to the same request. Raises IdempotencyKeyReused,
-        QueueFull, BatchClosed."""
+        """All of them, or nothing and the recorded response to the same request. `by`: whose act it is; calls, their
+        parts and rankings stand in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed."""
         if self._documents is None:
-            return await self._add(tenant, jobs, batch, record)
+            return await self._add(tenant, jobs, batch, record, by)
         written = await self._documents.written(jobs)
         try:
-            return await self._add(tenant, written, batch, record)
+            return await self._add(tenant, written, batch, record, by)
         finally:
             # Of jobs that were not accepted. Those that were keep them.
             if files := [job.document_file for job in written if job.document_file is not None]:
@@ -174,9 +178,10 @@ class PgJobs:
         jobs: Sequence[NewJob],
         batch: NewBatch | MoreRows | None,
         record: IdempotencyRecord | None,
+        by: ActBy | None,
     ) -> RecordedResponse | None:
         async def work(connection: Connection) -> RecordedResponse | None:
-            return await submit_jobs(connection, tenant, jobs, batch, record)
+            return await submit_jobs(connection, tenant, jobs, batch, record, self._log, by)
 
         return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
 
@@ -229,15 +234,41 @@ class PgJobs:
         row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
         return None if row is None else await self.waiting_reason(tenant, row["id"])
 
-    async def cancel(self, tenant: TenantId, job: JobId) -> Job | None:
-        """A job that has ended stays as it is. Raises ReviewRefused where its call is signed off."""
-        await self._cancel(_CANCEL, tenant, job)
+    async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
+        """A job that has ended stays as it is. `by`: whose act it is, for the audit log. Raises ReviewRefused where its
+        call is signed off."""
+        found = await self.get(tenant, job)
+        if found is None:
+            return None
+        act = CANCELLED.get(found.kind)
+
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, job, alone=True)
+                rows = await connection.fetch(_CANCEL, tenant, job, self._document_days > 0)
+                if rows and by is not None and act is not None:
+                    await self._log.append(connection, tenant, by.actor, act, job, by.at)
+            await _tell_cancelled(connection, rows)
+
+        await self._database.run(work)
         return await self.get(tenant, job)
 
-    async def cancel_batch(self, tenant: TenantId, batch: BatchId) -> int:
-        """Cancels its jobs that have not ended, and closes it; how many jobs they were. Raises ReviewRefused where it
-        is signed off."""
-        return await self._cancel(_CANCEL_BATCH, tenant, batch, close=True)
+    async def cancel_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> int:
+        """Cancels its jobs that have not ended, and closes it; how many jobs they were. `by`: whose act it is, for the
+        audit log. Raises ReviewRefused where it is signed off."""
+
+        async def work(connection: Connection) -> int:
+            async with connection.transaction():
+                await hold_call_open(connection, tenant, batch, alone=True)
+                closed = await connection.fetch(_CLOSE, tenant, batch)
+                rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
+                if by is not None and (rows or closed):
+                    said = {"evaluations": len(rows)}
+                    await self._log.append(connection, tenant, by.actor, "call cancelled", batch, by.at, **said)
+            await _tell_cancelled(connection, rows)
+            return len(rows)
+
+        return await self._database.run(work)
 
     async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
         """What running a job, or all of a batch, again would come to."""
@@ -248,27 +279,17 @@ class PgJobs:
         row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
 
-    async def retry(self, tenant: TenantId, job: JobId) -> Retried:
-        """Puts a job that failed, was given up or was cancelled back into the queue. Raises QueueFull, ReviewRefused
-        where its call is signed off."""
-        return await self._database.run(lambda connection: retry_jobs(connection, tenant, job=job))
+    async def retry(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Retried:
+        """Puts a job that failed, was given up or was cancelled back into the queue. `by`: whose act it is, for the
+        audit log. Raises QueueFull, ReviewRefused where its call is signed off."""
+        return await self._database.run(lambda connection: retry_jobs(connection, tenant, self._log, by, job=job))
 
-    async def retry_batch(self, tenant: TenantId, batch: BatchId) -> Retried:
-        """All of its jobs that failed, were given up or were cancelled. Raises QueueFull, ReviewRefused where it is
-        signed off."""
-        return await self._database.run(lambda connection: retry_jobs(connection, tenant, batch=batch), _ADD_SECONDS)
-
-    async def _cancel(self, statement: str, tenant: TenantId, id: str, *, close: bool = False) -> int:
-        async def work(connection: Connection) -> int:
-            async with connection.transaction():
-                await hold_call_open(connection, tenant, id, alone=True)
-                if close:
-                    await connection.execute(_CLOSE, tenant, id)
-                rows = await connection.fetch(statement, tenant, id, self._document_days > 0)
-            await notify(connection, (one for row in rows for one in cancelled_notifications(row["id"])))
-            return len(rows)
-
-        return await self._database.run(work)
+    async def retry_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> Retried:
+        """All of its jobs that failed, were given up or were cancelled. `by`: as above. Raises QueueFull, ReviewRefused
+        where it is signed off."""
+        return await self._database.run(
+            lambda connection: retry_jobs(connection, tenant, self._log, by, batch=batch), _ADD_SECONDS
+        )
 
     async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
         rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None)
@@ -300,6 +321,10 @@ class PgJobs:
     async def forget_documents(self, now: dt.datetime) -> int:
         """Of jobs that ended without a result too long ago to be run again, or whose call is signed off; how many."""
         return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
+
+
+async def _tell_cancelled(connection: Connection, rows: Sequence[asyncpg.Record]) -> None:
+    await notify(connection, (one for row in rows for one in cancelled_notifications(row["id"])))
 
 
 def _batch_row(row: asyncpg.Record) -> BatchRow:

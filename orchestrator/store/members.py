@@ -18,7 +18,10 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
-__all__ = ["FOR_OWNERS", "PgMembers", "other_address"]
+__all__ = ["COULD_READ_REPORTS", "FOR_OWNERS", "PgMembers", "other_address"]
+
+COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
+"""SQL, of a member and a call: another role let them read its reports, so that no first opinion of theirs is blind."""
 
 FOR_OWNERS = (
     "Only an owner may change the address of a member: whoever signs in by it is taken for that person. Remove the "
@@ -26,18 +29,23 @@ FOR_OWNERS = (
 )
 
 _COLUMNS = """
-    id, tenant, name, email, affiliation, role, mails, created_at, removed_at,
+    id, tenant, name, email, affiliation, role, mails, read_reports_until, created_at, removed_at,
     subject IS NOT NULL OR EXISTS (
         SELECT FROM api_keys WHERE api_keys.member = members.id AND revoked_at IS NULL
     ) AS signs_in
 """
+# What somebody could read before they were removed stays with their address and their account.
 _INVITE = f"""
-    INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at, read_reports_until)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (
+        SELECT max(read_reports_until) FROM members WHERE tenant = $2 AND lower(email) = lower($4)
+    ))
     ON CONFLICT (tenant, lower(email)) WHERE removed_at IS NULL DO NOTHING RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _LIST = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 ORDER BY name, id"  # noqa: S608 - of constants
 _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"  # noqa: S608 - put together from constants
+# Every role but a reviewer's reads reports. By the clock by which calls are made.
+_READS_NO_MORE = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
 # Whoever is changed, whoever changes, and all owners, always in this order: two who change each other take turns, and
 # so do two owners who both want to be the last but one.
 _LOCK = f"""
@@ -45,7 +53,8 @@ _LOCK = f"""
     WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
 """  # noqa: S608 - put together from constants
 _CHANGE = f"""
-    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7
+    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7,
+                       read_reports_until = {_READS_NO_MORE.format(and_so="AND $6 = 'reviewer'")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _SET_MAILS = f"""
@@ -53,7 +62,8 @@ _SET_MAILS = f"""
     RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _REMOVE = f"""
-    UPDATE members SET removed_at = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
+    UPDATE members SET removed_at = $3, read_reports_until = {_READS_NO_MORE.format(and_so="")}
+    WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 _REVOKE_KEYS = "UPDATE api_keys SET revoked_at = $2 WHERE member = $1 AND revoked_at IS NULL"
 _ADD_KEY = "INSERT INTO api_keys (id, tenant, name, hash, scopes, member) VALUES ($1, $2, $3, $4, $5, $6)"
@@ -67,7 +77,10 @@ _REMOVED = """
 """
 # Whoever was invited by this address and has not signed in yet with another identity.
 _BIND = f"""
-    UPDATE members SET issuer = $2, subject = $3
+    UPDATE members SET issuer = $2, subject = $3, read_reports_until = greatest(read_reports_until, (
+        SELECT max(known.read_reports_until) FROM members AS known
+        WHERE known.tenant = $1 AND known.issuer = $2 AND known.subject = $3
+    ))
     WHERE tenant = $1 AND lower(email) = lower($4) AND issuer IS NULL AND removed_at IS NULL RETURNING {_COLUMNS}
 """  # noqa: S608 - put together from constants
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 import asyncpg
 from tenacity import AsyncRetrying, retry_if_exception_type, wait_random_exponential
 
-from assayer.errors import StorageError
+from assayer.errors import StorageError, said_by
 from orchestrator.jobs.models import JobId
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.database_errors import RETRYABLE_ERRORS
@@ -174,7 +174,7 @@ class NotificationListener:
             try:
                 await self._listen(connection)
             except _CONNECTION_ERRORS as error:
-                _LOG.warning("the connection for notifications was lost: %s", error)
+                _LOG.warning("the connection for notifications was lost: %s", said_by(error))
             finally:
                 connection.terminate()
 

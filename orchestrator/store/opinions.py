@@ -12,6 +12,7 @@ from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.json_columns import storable_text
+from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
@@ -26,6 +27,11 @@ _ASSIGNED = """
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
+_NOT_BLIND = f"""
+    SELECT read_reports_until FROM members JOIN jobs ON jobs.id = $1 JOIN batches ON batches.id = jobs.batch
+    WHERE members.id = $2 AND {COULD_READ_REPORTS}
+      AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
+"""  # noqa: S608 - put together from constants
 _GIVE = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
     VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
@@ -35,12 +41,13 @@ _REVISE = """
     RETURNING evaluation
 """
 _OPINIONS = """
-    SELECT opinions.*, members.name, EXISTS (
+    SELECT opinions.*, coalesce(signed_names.name, members.name) AS name, EXISTS (
         SELECT FROM conflicts
         WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
     ) AS conflict
     FROM opinions JOIN members ON members.id = opinions.member
-    JOIN jobs ON jobs.id = opinions.evaluation WHERE jobs.tenant = $1 AND {which}
+    JOIN jobs ON jobs.id = opinions.evaluation LEFT JOIN signed_names USING (batch, member)
+    WHERE jobs.tenant = $1 AND {which}
     ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
 """
 _OF = _OPINIONS.format(
@@ -64,8 +71,9 @@ _JUDGE = """
     ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, at = $6
 """
 _JUDGEMENTS = """
-    SELECT judged.*, members.name FROM point_judgements AS judged JOIN members ON members.id = judged.member
-    JOIN jobs ON jobs.id = judged.evaluation
+    SELECT judged.*, coalesce(signed_names.name, members.name) AS name
+    FROM point_judgements AS judged JOIN members ON members.id = judged.member
+    JOIN jobs ON jobs.id = judged.evaluation LEFT JOIN signed_names USING (batch, member)
     WHERE jobs.tenant = $1 AND judged.evaluation = $2 AND ($3::text IS NULL OR judged.member = $3)
     ORDER BY judged.point, judged.at, judged.member
 """
@@ -80,10 +88,17 @@ class PgOpinions:
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
     ) -> Opinion | None:
         """The first one, before the machine's is shown. None where it is not assigned to them. Raises ReviewRefused
-        where another one was given before, a conflict stands, or the call is signed off."""
+        where another one was given before, a conflict stands, another role let them read the report, or the call is
+        signed off."""
         member, stored = MemberId(actor.id), storable_text(note)
 
         async def change(connection: Connection) -> Opinion:
+            if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
+                raise ReviewRefused(
+                    f"Until {until:%Y-%m-%d} you could read the reports of this call in another role: your first "
+                    "opinion would not be blind.",
+                    "Ask whoever runs the call to assign somebody else.",
+                )
             if await connection.fetchrow(_GIVE, evaluation, member, score, stored, now) is not None:
                 await self._log.append(
                     connection, tenant, actor, "blind opinion given", evaluation, now, score=score, note=stored

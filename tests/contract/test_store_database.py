@@ -61,6 +61,7 @@ TABLES = {
     "sessions",
     "sign_in_attempts",
     "sign_offs",
+    "signed_names",
     "spending",
     "tenant_rates",
     "tenants",

@@ -5,11 +5,13 @@ import pickle
 import pytest
 
 from assayer import errors
-from assayer.errors import AssayerError, LlmError
+from assayer.errors import AssayerError, LlmError, said_by
 from assayer.models import Fault
 
+ERRORS = [name for name in errors.__all__ if isinstance(getattr(errors, name), type)]
 
-@pytest.mark.parametrize("name", errors.__all__)
+
+@pytest.mark.parametrize("name", ERRORS)
 def test_every_error_survives_pickling(name: str) -> None:
     kind = getattr(errors, name)
     error = kind("What was wrong.", "What to do.")
@@ -18,7 +20,7 @@ def test_every_error_survives_pickling(name: str) -> None:
     assert str(copy) == "What was wrong. What to do."
 
 
-@pytest.mark.parametrize("name", errors.__all__)
+@pytest.mark.parametrize("name", ERRORS)
 def test_every_error_is_drawn_in_the_module_docstring_and_has_a_reason_of_its_own(name: str) -> None:
     assert name in (errors.__doc__ or "")
     if name not in ("AssayerError", "LlmError"):
@@ -29,3 +31,8 @@ def test_faults_survive_pickling() -> None:
     fault = Fault(kind="empty", detail="no content")
     copy = pickle.loads(pickle.dumps(LlmError("failed", "", (fault,))))  # noqa: S301  # our own bytes
     assert copy.faults == (fault,)
+
+
+def test_an_error_without_words_is_told_by_its_class() -> None:
+    assert said_by(TimeoutError()) == "TimeoutError"
+    assert said_by(LlmError("It failed.", "Wait.")) == "It failed. Wait."

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 from tenacity import AsyncRetrying, retry_if_result, wait_random_exponential
 
-from assayer.errors import AssayerError, StorageError
+from assayer.errors import AssayerError, StorageError, said_by
 from assayer.llm import Answer
 from assayer.models import CachedAnswer, CallRecord, Fault, LedgerRow
 from assayer.ports import Clock
@@ -249,4 +249,4 @@ class CallLedger:
     def _written(self, task: "asyncio.Task[None]") -> None:
         self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.error("A row of the LLM ledger could not be written: %s", error)
+            _LOG.error("A row of the LLM ledger could not be written: %s", said_by(error))

@@ -16,6 +16,7 @@ from assayer.errors import (
     SourceRefused,
     SourceUnavailable,
     StorageError,
+    said_by,
 )
 from assayer.models.remote import CachedResponse
 from assayer.ports import Clock
@@ -186,7 +187,7 @@ class SourceGateway:
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self._cache.release(key, claimant)
         except (TimeoutError, StorageError) as error:
-            _LOG.warning("a claim on an answer of %s was not released: %s", source, error)
+            _LOG.warning("a claim on an answer of %s was not released: %s", source, said_by(error))
 
     async def _wait_for_others(
         self, key: str, source: str, client: SourceClient, call: InFlight[RequestWaiter]

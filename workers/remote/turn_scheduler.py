@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Callable
 
-from assayer.errors import AssayerError, SourceBusy, StorageError
+from assayer.errors import AssayerError, SourceBusy, StorageError, said_by
 from assayer.ports import Clock
 from workers.concurrency.fair_queue import FairQueue
 from workers.concurrency.single_flight import InFlight
@@ -185,7 +185,7 @@ class TurnScheduler:
             async with asyncio.timeout(_CLOSING_SECONDS):
                 await self._rate_limit.exchange(events, None)
         except (TimeoutError, StorageError) as error:
-            _LOG.warning("the last events of turns at %s were not published: %s", self._source, error)
+            _LOG.warning("the last events of turns at %s were not published: %s", self._source, said_by(error))
 
     @property
     def _opens_at(self) -> float:

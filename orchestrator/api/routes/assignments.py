@@ -1,8 +1,9 @@
 """Who reviews what: `/v1/batches/{id}/assignments`, `/v1/assignments`, and conflicts of interest."""
 
 import asyncio
+import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Query
@@ -64,12 +65,16 @@ class AssignmentOutcome(Resource):
     dry_run: bool
     assigned: int
     withdrawn: int
-    """Assignments without an opinion that end: a conflict of interest bars them, or their person reviews no more."""
+    """Assignments without an opinion that end: a conflict of interest bars them, or their person reviews no more, or
+    could read the reports."""
     loads: dict[str, int]
     """Proposals of this call by reviewer, those from before included."""
     unfilled: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
     """All that stand, declared and found."""
+    not_blind: tuple[str, ...]
+    """Reviewers who get none of this call: another role let them read its reports, so that a first opinion of theirs
+    would not be blind."""
     not_searched: tuple[str, ...]
     """Proposals whose text is not there yet, as they came as documents: nothing could be looked for in them."""
 
@@ -105,7 +110,10 @@ class DraftOfAssignments(NamedTuple):
     conflicts: tuple[ConflictOfInterest, ...]
     """All that stand."""
     ending: tuple[Assignment, ...]
-    """Those without an opinion that a conflict bars, or whose person has been removed or reviews no more."""
+    """Those without an opinion that a conflict bars, or whose person has been removed, reviews no more, or could read
+    the reports."""
+    not_blind: tuple[MemberId, ...]
+    """Reviewers who could read the reports: they get nothing."""
 
 
 @router.post(
@@ -117,7 +125,9 @@ async def assign(id: PathId, body: AssignBody, caller: Assigner, services: Servi
     """Assigns reviewers to all proposals of a batch: nobody with a conflict of interest, all with about the same load.
     Conflicts are also looked for, by names and affiliations. What was assigned before stays, unless there is no
     opinion and a conflict bars it, or whoever has it reviews no more: it ends, and somebody else gets the proposal. An
-    opinion that a conflict bars counts for nobody's."""
+    opinion that a conflict bars counts for nobody's. Nor does anybody get what was sent before another role of theirs
+    ended in which they could read its reports (`not_blind`; 422 where such a reviewer is named): first opinions are
+    blind."""
     batch = (await services.find_batch(caller.tenant, id)).id
     draft = await draft_assignments(services, caller.tenant, batch, body)
     loads, short, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
@@ -137,6 +147,7 @@ async def assign(id: PathId, body: AssignBody, caller: Assigner, services: Servi
             UnfilledProposal(evaluation=one, title=titles[JobId(one)], missing=count) for one, count in short.items()
         ),
         conflicts=draft.conflicts,
+        not_blind=tuple(map(str, draft.not_blind)),
         not_searched=tuple(one.id for one in draft.proposals if one.text is None),
     )
 
@@ -148,7 +159,8 @@ async def draft_assignments(
     already. Raises HttpProblem."""
     if await services.decisions.signed_off(tenant, batch) is not None:
         raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
-    people = await _reviewers(services, tenant, body.reviewers)
+    not_blind = await services.assignments.not_blind(tenant, batch)
+    people = await _reviewers(services, tenant, body.reviewers, not_blind)
     proposals = await services.assignments.proposals(tenant, batch)
     interests = [Interest(one.id, one.name, one.affiliation, one.email) for one in people]
     if search:
@@ -158,6 +170,7 @@ async def draft_assignments(
     before = await services.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
     conflicted = {(str(one.evaluation), str(one.member)) for one in conflicts}
     reviewing = {one.id for one in await services.members.list(tenant) if one.role == "reviewer" and not one.removed_at}
+    reviewing -= set(not_blind)
     ending = tuple(
         one
         for one in before
@@ -171,7 +184,9 @@ async def draft_assignments(
     plan = await asyncio.to_thread(plan_assignments, wanted, [str(one.id) for one in people], barred, loads)
     new = Counter(member for _, member in plan.pairs)
     total = {str(one.id): loads[one.id] + new[str(one.id)] for one in people}
-    return DraftOfAssignments(plan, tuple(people), tuple(proposals), total, tuple(conflicts), ending)
+    return DraftOfAssignments(
+        plan, tuple(people), tuple(proposals), total, tuple(conflicts), ending, tuple(sorted(not_blind))
+    )
 
 
 async def keep_draft(
@@ -270,8 +285,10 @@ def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> lis
     ]
 
 
-async def _reviewers(services: Services, tenant: TenantId, named: tuple[str, ...] | None) -> list[Member]:
-    """Raises HttpProblem."""
+async def _reviewers(
+    services: Services, tenant: TenantId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
+) -> list[Member]:
+    """Without those whose first opinions would not be blind. Raises HttpProblem, also where one of them is named."""
     known = {one.id: one for one in await services.members.list(tenant) if one.removed_at is None}
     chosen = [one for one in known.values() if one.role == "reviewer" and (named is None or one.id in named)]
     strangers = set(named or ()) - {one.id for one in chosen}
@@ -279,4 +296,16 @@ async def _reviewers(services: Services, tenant: TenantId, named: tuple[str, ...
         raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(sorted(strangers))}.", "/reviewers")
     if not chosen:
         raise HttpProblem("conflict", "There are no reviewers. Invite some: POST /v1/members.")
-    return chosen
+    blind = [one for one in chosen if one.id not in not_blind]
+    if named is not None and len(blind) < len(chosen):
+        said = " ".join(
+            f"{one.name} could read the reports of this call until {not_blind[one.id]:%Y-%m-%d}, in another role: a "
+            "first opinion would not be blind."
+            for one in chosen
+            if one.id in not_blind
+        )
+        raise HttpProblem.invalid(said, "/reviewers")
+    if not blind:
+        whose = "All reviewers could read the reports of this call in another role: no first opinion would be blind."
+        raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/members.")
+    return blind

@@ -17,7 +17,7 @@ from orchestrator.api.backpressure import UploadLimit
 from orchestrator.api.common_schemas import Body, Resource, RowError
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
 from orchestrator.api.identifiers import PathId
-from orchestrator.api.job_routes import CUTOFF_AHEAD, board_problem, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, act_by, board_problem, lies_ahead, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS, problem_responses
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.request_log import request_record
@@ -25,6 +25,7 @@ from orchestrator.api.routes.batches import BatchLinks, batch_links, batch_path
 from orchestrator.api.services import Services, ServicesDependency, UploadLimitDependency
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
+from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
@@ -168,7 +169,7 @@ async def ask(
         opinions_due=query.opinions_due,
         submitted_by=caller.member,
     )
-    return await _store(request, caller.tenant, services, query, intake, new, query.name, idempotency_key)
+    return await _store(request, caller, services, query, intake, new, query.name, idempotency_key)
 
 
 @router.post(
@@ -193,12 +194,12 @@ async def more(
     intake = await read_batch(request, caller.tenant, uploads, services, query, query.first)
     rejected = tuple(intake.rejected)
     part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)
-    return await _store(request, caller.tenant, services, query, intake, part, batch.name, idempotency_key)
+    return await _store(request, caller, services, query, intake, part, batch.name, idempotency_key)
 
 
 async def _store(
     request: Request,
-    tenant: TenantId,
+    caller: AuthenticatedCaller,
     services: Services,
     query: RowsQuery,
     intake: BatchIntake,
@@ -214,7 +215,7 @@ async def _store(
     parent = traceparent_of(request)
     jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
     try:
-        recorded = await services.jobs.add(tenant, jobs, batch, record)
+        recorded = await services.jobs.add(caller.tenant, jobs, batch, record, act_by(services, caller))
     except BatchClosed as error:
         raise HttpProblem("conflict", str(error)) from None
     answer = (

@@ -18,6 +18,7 @@ from orchestrator.api.common_schemas import Body, Page, PageQuery, Reference, Re
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.identifiers import PathId
+from orchestrator.api.job_routes import act_by
 from orchestrator.api.openapi import event_stream_response, problem_responses
 from orchestrator.api.pagination import decode_cursor, page_of
 from orchestrator.api.problems import not_there
@@ -190,7 +191,7 @@ async def cancel(id: PathId, caller: Submitter, services: ServicesDependency) ->
     """Cancels the evaluations that have not ended: nothing more is spent on them. The others stay as they are.
     Refused once it is signed off."""
     batch = await services.find_batch(caller.tenant, id)
-    await services.jobs.cancel_batch(caller.tenant, batch.id)
+    await services.jobs.cancel_batch(caller.tenant, batch.id, act_by(services, caller))
     return batch_resource(await services.find_batch(caller.tenant, id), services.clock.now())
 
 
@@ -199,7 +200,7 @@ async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> 
     """Evaluates again its rows that failed, were given up or were cancelled: under the same ids, each within the same
     budget, without paying again for answers that are there. Refused once it is signed off."""
     batch = await services.find_batch(caller.tenant, id)
-    retried = await services.jobs.retry_batch(caller.tenant, batch.id)
+    retried = await services.jobs.retry_batch(caller.tenant, batch.id, act_by(services, caller))
     found = batch_summary(await services.find_batch(caller.tenant, id), services.clock.now())
     return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=found)
 

@@ -29,6 +29,7 @@ from orchestrator.api.job_routes import (
     JobRoutes,
     PreferHeader,
     accept_job,
+    act_by,
     answer_when_ended,
     board_problem,
     find_job,
@@ -252,7 +253,7 @@ async def retry(id: PathId, caller: Submitter, services: ServicesDependency) -> 
     job = await find_job(services, caller.tenant, id, "evaluation")
     if job.state == "done":
         raise HttpProblem("conflict", "It is done. Submit the idea again for another evaluation.", state=job.state)
-    retried = await services.jobs.retry(caller.tenant, job.id)
+    retried = await services.jobs.retry(caller.tenant, job.id, act_by(services, caller))
     if retried.unreadable:
         raise HttpProblem("conflict", "Its document is kept no longer. Submit it again.", state=job.state)
     return await show_evaluation(services, await find_job(services, caller.tenant, id, "evaluation"))

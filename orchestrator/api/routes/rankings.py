@@ -20,6 +20,7 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import (
     JobRoutes,
     accept_job,
+    act_by,
     find_job,
     job_fields,
     no_result_problem,
@@ -126,7 +127,8 @@ async def ask(
         links=links,
     )
     new = NewJob(id=job, request=work, subject=f"{len(work.ideas):,} ideas", priority=body.priority)
-    return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key)
+    by = act_by(services, caller, None if body.batch is None else BatchId(body.batch))
+    return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key, by)
 
 
 @router.get("", responses=problem_responses(404, 410, 422))

@@ -11,7 +11,7 @@ import pytest
 
 from assayer.errors import LlmUnavailable
 from assayer.models import EvaluationId
-from assayer.ports import Progress
+from assayer.ports import Progress, ProgressEvent
 from orchestrator.execution.chores import Chore, run_chores
 from orchestrator.execution.ports import JobPerformer, OnRunStarted
 from orchestrator.execution.worker import Worker
@@ -21,6 +21,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.settings import ExecutionSettings, QueueSettings
 from orchestrator.store import Database, NotificationListener, PgAnswerCache, PgEvents, PgJobs, PgLeases, PgTenants
 from orchestrator.store.chore_lock import PgChoreLock
+from orchestrator.store.database import Connection
 from tests.contract.store_records import answered, call
 from tests.polling import wait_until_async
 from tests.unit.execution.in_memory_stores import IDEA
@@ -184,6 +185,48 @@ async def test_a_cancelled_job_is_stopped_at_once(queue: Queue) -> None:
         await idle(worker)
     assert performer.stopped == 1
     assert (await queue.get(id)).state == "cancelled"
+
+
+class Telling(Waiting):
+    """Tells how far it has come as soon as it has begun."""
+
+    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
+        run = EvaluationId(f"ev_{lease.job}")
+        await begun(run, {"models": ["twin"]})
+        await self.held.wait()
+        progress.report(ProgressEvent(run, "searching", 1, 2))
+        self.attempts.append(lease.attempt)
+        await self.done.wait()
+        return JobVerdict(state="done", run_id=run)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Event()
+
+
+async def test_progress_that_the_database_does_not_take_in_time_is_told_with_a_reason(
+    queue: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever holds the job's row keeps its events waiting."""
+    performer = Telling()
+
+    async def told() -> list[str]:
+        return [one for one in caplog.messages if "could not be written" in one]
+
+    async with working(queue, performer):
+        id = await queue.put()
+        await queue.reaches(id, lambda job: job.run_id is not None)
+
+        async def hold(connection: Connection) -> None:
+            async with connection.transaction():
+                await connection.fetch("SELECT FROM jobs WHERE id = $1 FOR UPDATE", id)
+                performer.held.set()
+                await wait_until_async(told)
+
+        await queue.database.run(hold)
+        performer.done.set()
+        await queue.reaches(id, lambda job: job.state == "done")
+    assert set(await told()) == {f"the progress of job {id} could not be written: TimeoutError"}
 
 
 async def test_a_job_that_breaks_its_performer_every_time_ends_dead_and_says_what_happened(queue: Queue) -> None:

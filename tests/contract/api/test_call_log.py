@@ -1,0 +1,212 @@
+"""Calls and rankings in the log of acts: sent, cancelled, run again; one entry each, whoever asks and however many."""
+
+import asyncio
+import datetime as dt
+import json
+
+import pytest
+
+from orchestrator.access.audit_chain import AuditEntry
+from orchestrator.jobs.acts import ActBy
+from orchestrator.jobs.models import BatchId
+from orchestrator.jobs.submissions import MoreRows, NewBatch
+from orchestrator.store import PgJobs
+from orchestrator.store.database import Connection
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import ACME, BODY, Service
+from tests.contract.api.test_comparisons import BODY as TWO_IDEAS
+from tests.contract.api.test_console_rankings import ended_call, token_of
+from tests.contract.api.test_console_tables import signed_in
+from tests.contract.store_jobs import NOW, OPERATOR, Losing, job
+from tests.polling import wait_until_async
+from tests.unit.batch_bodies import WORDS
+
+ROWS = "".join(
+    json.dumps({"id": f"A-{number}", "title": f"Secret {number}", "text": f"{WORDS} {number}"}) + "\n"
+    for number in range(40)
+)
+JSON_LINES = {"Content-Type": "application/jsonl"}
+BY_OPERATOR = ActBy(OPERATOR, NOW)
+
+
+async def _log(service: Service, after: int = 0) -> list[AuditEntry]:
+    return await service.services.audit_log.entries(ACME, after=after)
+
+
+def _acts(entries: list[AuditEntry]) -> list[str]:
+    return [one.act for one in entries]
+
+
+async def test_a_call_is_one_entry_with_its_rules_and_nobodys_title(service: Service) -> None:
+    async with service.caller() as machine:
+        query = "name=Spring&tags=a,b&cutoff=2026-01-31&max_usd=0.5&opinions_due=2027-01-15"
+        for _ in range(2):
+            sent = {**JSON_LINES, "Idempotency-Key": "once"}
+            made = await machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=sent)
+            assert made.status_code == 202, made.text
+    (entry,) = await _log(service)
+    assert (entry.act, entry.role, entry.about) == ("call submitted", "machine", made.json()["id"])
+    assert entry.content == {
+        "by": "key “test”",
+        "name": "Spring",
+        "tags": ["a", "b"],
+        "opinions_due": "2027-01-15",
+        "proposals": 40,
+        "refused": 1,
+        "method": "scholareval",
+        "cutoff": "2026-01-31",
+        "blind": True,
+        "max_usd": 0.5,
+        "priority": "batch",
+    }
+    assert "Secret" not in entry.model_dump_json()
+    assert "A-1" not in entry.model_dump_json()
+
+
+async def test_rows_with_cutoffs_of_their_own_are_said_to_differ(service: Service) -> None:
+    row = json.dumps({"text": WORDS, "cutoff": "2024-05-01"}) + "\n"
+    async with service.caller() as machine:
+        made = await machine.post("/v1/batches?cutoff=2026-01-31", content=row + ROWS, headers=JSON_LINES)
+        assert made.status_code == 202, made.text
+    (entry,) = await _log(service)
+    assert entry.content is not None
+    assert entry.content["cutoff"] == "differs between proposals"
+
+
+async def test_parts_are_entries_and_so_is_closing_by_cancelling(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    before = len(await _log(service))
+    async with asking(service, owner) as owners:
+        made = (await owners.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
+        more = f"/v1/batches/{made['id']}/rows?first={made['next_row']}&open=true"
+        assert (await owners.post(more, content=ROWS.splitlines()[0], headers=JSON_LINES)).status_code == 202
+        for _ in range(2):
+            assert (await owners.delete(f"/v1/batches/{made['id']}")).status_code == 200
+        again = (await owners.post(f"/v1/batches/{made['id']}/retry")).json()
+        assert (await owners.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
+    log = await _log(service, before)
+    assert _acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
+    assert {(one.actor, one.role, one.about) for one in log} == {(owner.member.id, "owner", made["id"])}
+    words = [one.content or {} for one in log]
+    assert (words[0]["proposals"], words[0]["open"]) == (40, True)
+    assert (words[1]["proposals"], words[1]["open"]) == (1, True)
+    assert words[2] == words[3] == {"by": "Olga Owner", "evaluations": 41}
+    assert again["retried"] == 41
+
+
+async def test_single_ideas_fill_the_log_only_where_they_are_stopped_or_run_again(service: Service) -> None:
+    async with service.caller() as machine:
+        asked = [(await machine.post("/v1/evaluations", json=BODY)).json()["id"] for _ in range(3)]
+        assert await _log(service) == []
+        for _ in range(2):
+            await machine.delete(f"/v1/evaluations/{asked[0]}")
+        for _ in range(2):
+            assert (await machine.post(f"/v1/evaluations/{asked[0]}/retry")).status_code == 202
+        comparison = await machine.post("/v1/comparisons", json=TWO_IDEAS)
+        await machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
+    log = await _log(service)
+    assert _acts(log) == ["evaluation cancelled", "evaluation run again"]
+    assert {one.about for one in log} == {asked[0]}
+
+
+async def test_a_ranking_is_told_with_its_call_when_it_begins_and_is_cancelled(service: Service) -> None:
+    call = await ended_call(service)
+    before = len(await _log(service))
+    async with service.caller() as machine:
+        body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
+        made = await machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
+        again = await machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
+        ranking = made.json()["id"]
+        assert again.json()["id"] == ranking
+        for _ in range(2):
+            assert (await machine.delete(f"/v1/rankings/{ranking}")).status_code == 200
+    log = await _log(service, before)
+    assert [(one.act, one.about) for one in log] == [("ranking started", ranking), ("ranking cancelled", ranking)]
+    assert log[0].content == {
+        "by": "key “test”",
+        "call": call,
+        "proposals": 6,
+        "places": 2,
+        "comparisons_per_proposal": 4,
+        "blind": True,
+        "max_usd": 3,
+    }
+
+
+async def test_what_is_done_in_the_console_stands_under_the_name_of_who_did_it(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    ranked = await ended_call(service)
+    call, (first, second) = await call_of(service, "# One", "# Two")
+    before = len(await _log(service))
+    async with signed_in(service, officer.key) as browser:
+        token = await token_of(browser, f"/console/calls/{call}/cancel")
+        for path in (
+            f"/console/proposals/{first}/cancel",
+            f"/console/calls/{call}/cancel",
+            f"/console/proposals/{second}/retry",
+            f"/console/calls/{call}/retry",
+            f"/console/calls/{ranked}/rankings",
+        ):
+            answer = await browser.post(path, data={"csrf_token": token}, headers={"Origin": "http://api"})
+            assert answer.status_code == 303, answer.text
+    log = await _log(service, before)
+    assert _acts(log) == [
+        "evaluation cancelled",
+        "call cancelled",
+        "evaluation run again",
+        "call run again",
+        "ranking started",
+    ]
+    assert [one.about for one in log[:-1]] == [first, call, second, call]
+    assert (log[-1].content or {})["call"] == ranked
+    assert {one.actor for one in log} == {officer.member.id}
+    owner = await person(service, "owner", "Olga Owner")
+    async with signed_in(service, owner.key) as browser:
+        page = (await browser.get("/console/audit-log", params={"act": "call submitted"})).text
+    assert '<dt>blind:</dt> <dd dir="auto">yes</dd>' in page
+
+
+async def test_single_ideas_take_no_turn_at_the_log_and_calls_do(service: Service) -> None:
+    await service.services.audit_log.record(ACME, OPERATOR, "exported", "bt_1", NOW)
+
+    async def while_the_log_is_held(connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+            for _ in range(5):
+                assert (await machine.post("/v1/evaluations", json=BODY)).status_code == 202
+            sending.append(asyncio.create_task(machine.post("/v1/batches", content=ROWS, headers=JSON_LINES)))
+            await wait_until_async(lambda: service.database.fetch(_WAITING), seconds=30)
+            assert not sending[0].done()
+
+    sending = list[asyncio.Task[object]]()
+    async with service.caller() as machine:
+        await service.database.run(while_the_log_is_held)
+        await asyncio.wait_for(sending[0], 30)
+    assert _acts(await _log(service)) == ["exported", "call submitted"]
+
+
+_WAITING = """
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_tips%'
+"""
+
+
+@pytest.mark.parametrize("lost", [True, False])
+async def test_an_answer_that_was_lost_makes_no_second_entry(service: Service, *, lost: bool) -> None:
+    jobs = PgJobs(Losing(service.database)) if lost else service.services.jobs
+    call = NewBatch(id=BatchId("bt_1"), name="b", rows=1, open=True, opinions_due=dt.date(2026, 12, 1))
+    first, second = job(row=1), job(row=2)
+    await jobs.add(ACME, [first], call, by=BY_OPERATOR)
+    await jobs.add(ACME, [second], MoreRows(id=call.id, first=2, rows=1), by=BY_OPERATOR)
+    await jobs.cancel(ACME, first.id, BY_OPERATOR)
+    await jobs.cancel_batch(ACME, call.id, BY_OPERATOR)
+    await jobs.retry(ACME, first.id, BY_OPERATOR)
+    await jobs.retry_batch(ACME, call.id, BY_OPERATOR)
+    assert _acts(await _log(service)) == [
+        "call submitted",
+        "proposals added",
+        "evaluation cancelled",
+        "call cancelled",
+        "evaluation run again",
+        "call run again",
+    ]

@@ -1,0 +1,162 @@
+"""Who could read reports in another role gives no "blind" opinion on calls from then, whatever they are now."""
+
+import datetime as dt
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.access.roles import PersonRole
+from orchestrator.store import Database, DatabaseSettings
+from orchestrator.store.audit_log import PgAuditLog
+from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
+from tests.contract.api.service import ACME, Service
+from tests.contract.api.test_console_tables import signed_in
+from tests.contract.api.test_problems import problem
+from tests.contract.store_jobs import NOW
+from tests.contract.tables_of import tables_of
+
+
+async def _made(owners: httpx2.AsyncClient, who: Person, role: PersonRole) -> None:
+    answer = await owners.patch(f"/v1/members/{who.member.id}", json={"role": role})
+    assert answer.status_code == 200, answer.text
+
+
+async def _assigned(owners: httpx2.AsyncClient, batch: str) -> set[str]:
+    items = (await owners.get("/v1/assignments", params={"batch": batch})).json()["items"]
+    return {one["member"] for one in items}
+
+
+@pytest.mark.parametrize("before", ["owner", "officer", "auditor"])
+async def test_whoever_could_read_the_reports_of_a_call_is_not_assigned_to_it(
+    service: Service, before: PersonRole
+) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    otto = await person(service, before, "Otto Other")
+    old, _ = await call_of(service, "# One", "# Two")
+    async with asking(service, owner) as owners:
+        await _made(owners, otto, "reviewer")
+        new, (first, *_) = await call_of(service, "# Three", "# Four")
+        named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
+        refused = problem(await owners.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
+        assert "Otto Other could read the reports of this call until" in refused.detail
+        outcome = (await owners.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
+        assert outcome["not_blind"] == [otto.member.id]
+        assert [one["missing"] for one in outcome["unfilled"]] == [1, 1]
+        assert await _assigned(owners, old) == {ada.member.id}
+        later = (await owners.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
+        assert later["not_blind"] == []
+        assert await _assigned(owners, new) == {ada.member.id, otto.member.id}
+        member = (await owners.get(f"/v1/members/{otto.member.id}")).json()
+        assert member["read_reports_until"] is not None
+        assert (await owners.get(f"/v1/members/{ada.member.id}")).json()["read_reports_until"] is None
+    async with asking(service, otto) as reviewer:
+        assert (await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})).status_code == 200
+    async with signed_in(service, owner.key) as browser:
+        page = (await browser.get(f"/console/calls/{old}/assignments?per_proposal=2")).text
+        assert "could read the reports until" in page
+        assert "There is only 1 reviewer" in page
+        assert "could read the reports until" not in (await browser.get(f"/console/calls/{new}/assignments")).text
+        assert "Could read reports until" in (await browser.get(f"/console/members/{otto.member.id}")).text
+
+
+async def test_an_assignment_from_before_allows_no_first_opinion_and_goes_to_somebody_else(service: Service) -> None:
+    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "reviewer", "Otto Other")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as owners, asking(service, otto) as reviewer:
+        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        await _made(owners, otto, "officer")
+        assert (await reviewer.get(f"/v1/evaluations/{first}")).status_code == 200
+        await _made(owners, otto, "reviewer")
+        refused = problem(await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4}), 409, "conflict")
+        assert "would not be blind" in refused.detail
+        alone = problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+        assert "Invite others" in alone.detail
+        ada = await person(service, "reviewer")
+        dry = (await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "dry_run": True})).json()
+        done = (await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
+        assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
+        assert await _assigned(owners, batch) == {ada.member.id}
+        log = (await owners.get("/v1/audit-log")).json()["items"]
+    (withdrawn,) = [one["content"] for one in log if one["act"] == "assignment withdrawn"]
+    assert withdrawn["reason"] == "could read the reports in another role"
+
+
+async def test_an_opinion_that_was_blind_stays_and_is_revised(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    batch, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as owners, asking(service, ada) as reviewer:
+        await owners.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+        opinions = f"/v1/evaluations/{first}/opinions"
+        assert (await reviewer.post(opinions, json={"score": 4})).status_code == 200
+        await _made(owners, ada, "officer")
+        await _made(owners, ada, "reviewer")
+        assert (await reviewer.post(opinions, json={"score": 4})).status_code == 200
+        assert (await reviewer.patch(opinions, json={"score": 5})).status_code == 200
+        panel = (await owners.get(f"/v1/batches/{batch}/panel")).json()
+    assert panel["rows"][0]["opinions"][0]["blind_score"] == 4
+
+
+async def test_being_removed_and_invited_anew_forgets_nothing(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    otto = await person(service, "officer", "Otto Other")
+    batch, _ = await call_of(service, "# One")
+    async with asking(service, owner) as owners:
+        assert (await owners.delete(f"/v1/members/{otto.member.id}")).status_code == 200
+        body = {"name": "O. Other", "email": "Otto.Other@Example.org", "role": "reviewer"}
+        again = (await owners.post("/v1/members", json=body)).json()
+        assert again["id"] != otto.member.id
+        assert again["read_reports_until"] is not None
+        refused = problem(await owners.post(f"/v1/batches/{batch}/assignments", json={}), 409, "conflict")
+        assert "Invite others" in refused.detail
+
+
+async def test_the_same_account_under_another_address_forgets_nothing(service: Service) -> None:
+    members, now = service.services.members, service.services.clock.now()
+    account, provider = ("https://id.example.org", "otto"), Actor("provider:sso", "sso", "machine")
+    otto = await person(service, "officer", "Otto Other")
+    assert await members.of_identity(ACME, *account, otto.member.email, provider, now) is not None
+    await members.remove(ACME, otto.member.id, OPERATOR, now)
+    again = await person(service, "reviewer", "Second Address")
+    assert again.member.read_reports_until is None
+    bound = await members.of_identity(ACME, *account, again.member.email, provider, now)
+    assert bound is not None
+    assert bound.id == again.member.id
+    assert bound.read_reports_until is not None
+
+
+async def test_roles_of_before_are_learned_from_the_audit_log(empty_database_url: str) -> None:
+    await tables_of("0035", empty_database_url)
+    later = NOW + dt.timedelta(days=1)
+    async with Database(DatabaseSettings(url=SecretStr(empty_database_url))) as database:
+        await database.execute("INSERT INTO tenants (id, name) VALUES ($1, 'Acme')", ACME)
+        add = """
+            INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by, removed_at)
+            VALUES ($1, $2, $1, $3, '', $4, 'ak', $5)
+        """
+        for id, email, role, removed in (
+            ("mb_always", "a@x.org", "reviewer", None),
+            ("mb_was", "b@x.org", "reviewer", None),
+            ("mb_is", "c@x.org", "officer", None),
+            ("mb_gone", "d@x.org", "auditor", later),
+            ("mb_back", "D@x.org", "reviewer", None),
+        ):
+            await database.execute(add, id, ACME, email, role, removed)
+        log = PgAuditLog(database)
+        await log.record(ACME, OPERATOR, "member invited", "mb_always", NOW, role="reviewer")
+        await log.record(ACME, OPERATOR, "member changed", "mb_always", later, role="reviewer", name="other")
+        await log.record(ACME, OPERATOR, "member invited", "mb_was", NOW, role="officer")
+        await log.record(ACME, OPERATOR, "member changed", "mb_was", NOW, mails=False)
+        await log.record(ACME, OPERATOR, "member changed", "mb_was", later, role="reviewer")
+        await log.record(ACME, OPERATOR, "member changed", "mb_was", later + dt.timedelta(days=1), role="reviewer")
+        await database.migrate()
+        rows = await database.fetch("SELECT id, read_reports_until FROM members ORDER BY id")
+    assert {row["id"]: row["read_reports_until"] for row in rows} == {
+        "mb_always": None,
+        "mb_back": later,
+        "mb_gone": later,
+        "mb_is": None,
+        "mb_was": later,
+    }
+    await tables_of("0035", empty_database_url, back=True)
