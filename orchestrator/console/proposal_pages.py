@@ -1,5 +1,6 @@
 """`/console/proposals`: one proposal beside its report, and two to four of them side by side."""
 
+import asyncio
 from collections import defaultdict
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from orchestrator.api.routes.remarks import RemarkText
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.pair_view import judged_pairs
+from orchestrator.console.proposal_text import proposal_html
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
@@ -52,6 +54,7 @@ async def proposal(
         who,
         job=job,
         report=report,
+        text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
         remarks=await services.remarks.of(who.tenant, job.id) if sees else None,

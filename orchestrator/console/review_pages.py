@@ -1,5 +1,6 @@
 """The reviewer's pages: a queue; a proposal, a first opinion on it, then the report and a second thought."""
 
+import asyncio
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -16,6 +17,7 @@ from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_pr
 from orchestrator.api.routes.panel import Reason
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.proposal_text import proposal_html
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
@@ -126,6 +128,7 @@ async def _review(
         status=409 if refused else 200,
         id=id,
         proposal=text,
+        words=await asyncio.to_thread(proposal_html, text.text) if text else None,
         missing=missing,
         opinion=own[0] if own else None,
         report=report,

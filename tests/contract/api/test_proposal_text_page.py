@@ -1,0 +1,60 @@
+"""A proposal's text beside its report: read as Markdown, on the officer's and on the reviewer's page, and inert."""
+
+import pytest
+
+from assayer.models import EvaluationId
+from orchestrator.jobs.models import JobVerdict
+from orchestrator.settings import QueueSettings
+from orchestrator.store import PgLeases, PgReports
+from tests.contract.api.browsing import Look, at_the_console, look_over
+from tests.contract.api.people import asking, call_of, person
+from tests.contract.api.service import Service
+from tests.contract.api.test_review_pages import signed_in
+from tests.unit.reports_fixture import full_report
+
+TEXT = """# Research Plan
+
+## Problem
+Small language models that are fine-tuned on one domain after another forget the earlier ones. Rehearsal
+helps, but nobody knows which past examples to rehearse when the store is larger than memory.
+
+- predict what is *overwritten*, for $x^{*}$ and $y^{*}$
+- rehearse it: [here](https://elsewhere.example/) ![beacon](https://elsewhere.example/beacon.png)
+
+<img src="https://elsewhere.example/other.png" onerror="document.title = 'taken'">
+<script>document.title = 'taken'</script>
+"""
+
+
+@pytest.mark.parametrize("look", [Look(390, "dark"), Look(1280, "light")], ids=str)
+async def test_a_proposals_markdown_is_read_and_nothing_of_it_runs_or_is_fetched(service: Service, look: Look) -> None:
+    batch, (job,) = await call_of(service, TEXT)
+    lease = await service.lease()
+    run = EvaluationId(f"run_{lease.job}")
+    report = full_report()
+    report = report.model_copy(update={"evaluation_id": run, "idea": report.idea.model_copy(update={"text": TEXT})})
+    leases = PgLeases(service.database, QueueSettings())
+    assert await leases.record_run(lease, run, {})
+    await PgReports(service.database).keep(report, [], {})
+    assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
+    officer = await person(service, "officer", "Otto Officer")
+    asked: list[str] = []
+    async with at_the_console(service, officer.key, look) as (page, url):
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto(f"{url}/console/proposals/{job}")
+        told = page.locator(".told")
+        assert await told.get_by_role("heading", name="Research Plan", level=3).count() == 1
+        assert await told.locator("li").count() == 2
+        assert await told.locator("a, img, script, br").count() == 0
+        assert "y^{*}" in await told.inner_text()
+        assert "<script>" in await told.inner_text()
+        assert "taken" not in await page.title()
+        await look_over(page, "proposal-text", look)
+    assert [one for one in asked if "elsewhere" in one] == []
+    reviewer = await person(service, "reviewer")
+    async with asking(service, officer) as asks:
+        await asks.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    async with signed_in(service, reviewer) as reads:
+        shown = (await reads.get(f"/console/review/{job}")).text
+    assert "<h3>Research Plan</h3>" in shown
+    assert "&lt;img src=" in shown
