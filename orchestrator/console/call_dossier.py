@@ -41,6 +41,7 @@ def dossier_of(
         warnings=tuple(warnings),
         order=f"By the ranking {ranking}, then by score." if ranking else "By score; those without one come last.",
         with_people=bool(people),
+        with_certainty=any(row.figures.certainty for row in rows if row.figures),
         rows=tuple(_row(row, people) for row in sorted(rows, key=_place)),
         refused=tuple(
             BriefLine(name=one_line(one.source)[:120], text=one_line(one.detail)[:_LONGEST]) for one in call.rejected

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
@@ -103,6 +104,7 @@ async def table(
         sign_off=await services.decisions.signed_off(who.tenant, call.id),
         counts=found.counts,
         poorly_covered=found.poorly_covered,
+        certain=found.certain,
         again=await services.jobs.retriable(who.tenant, batch=call.id),
         today=services.clock.now().date(),
         page=page,
@@ -111,7 +113,7 @@ async def table(
         outcomes=OUTCOMES,
         view=view,
         complete=complete,
-        columns=_COLUMNS | {f"part:{name}": title for name, title in parts.items()},
+        columns=_columns(parts, certain=found.certain > 0 or view.sort == "certainty"),
         views=await services.tables.views(who.tenant),
         rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
         parameters=view.model_dump(exclude_defaults=True),
@@ -131,6 +133,12 @@ _COLUMNS = {
     "cost": "Cost",
     "seconds": "Took",
 }
+
+
+def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
+    """`parts`: titles by name. A column of certainties is left out where it would be empty."""
+    named = {key: title for key, title in _COLUMNS.items() if certain or key != "certainty"}
+    return named | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")

@@ -117,6 +117,7 @@ async def compare(
         who,
         columns=columns,
         titles=titles,
+        certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={n: _spread(v) for n, v in shares.items()},
         judged=judged_pairs(judged, ideas),
         askable=len(ideas) == len(chosen) == _LEAST and who.may("run calls"),
