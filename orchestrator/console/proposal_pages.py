@@ -33,6 +33,8 @@ __all__ = ["router"]
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _LEAST, _MOST = 2, 4
+_LETTERS = "ABCD"
+"""By which compared proposals, and their sources, are told apart."""
 
 
 @router.get("/proposals/{id}")
@@ -107,6 +109,7 @@ async def compare(
         return page_response("choose.html", request, who, chosen=len(chosen), status=422)
     found = [await _found(services, who.tenant, one) for one in chosen]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in found]
+    evidences = [None if report is None else evidence_of(report) for _, report in found]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in found if report is not None}
@@ -116,6 +119,11 @@ async def compare(
         request,
         who,
         columns=columns,
+        letters=_LETTERS,
+        claims=[{group.title: group.claims for group in one.summary} if one else {} for one in evidences],
+        papers=[
+            {each.reference.label: each.reference.title for each in one.sources} if one else {} for one in evidences
+        ],
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={n: _spread(v) for n, v in shares.items()},
