@@ -24,7 +24,7 @@ from orchestrator.console.scripted_page import asset, page_response
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
-from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
+from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
 from orchestrator.store.call_tables import PAGE, TableView
 
 __all__ = ["router"]
@@ -179,7 +179,7 @@ async def plots(
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
         among_people=None if given is None else await asyncio.to_thread(among_people, given),
-        with_machine=None if given is None else await asyncio.to_thread(with_machine, given),
+        with_program=None if given is None else await asyncio.to_thread(with_program, given),
         complete=complete,
         curve=rank_curve(ranks),
         ranks=ranks,

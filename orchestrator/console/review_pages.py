@@ -47,7 +47,7 @@ async def queue(request: Request, who: Reviewer, services: ServicesDependency) -
 
 @router.get("/review/{id}")
 async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> Response:
-    """The proposal and one's opinion on it; nothing of the machine's before that is given."""
+    """The proposal and one's opinion on it; nothing of the program's before that is given."""
     return await _review(id, request, who, services)
 
 
@@ -118,7 +118,7 @@ async def _review(
             raise
         text, missing = None, problem.detail
     own = await services.opinions.of(who.tenant, evaluation=JobId(id), member=member)
-    # Nothing of the machine's is even read before there is an opinion.
+    # Nothing of the program's is even read before there is an opinion.
     report = await report_of_reviewer(services, who.tenant, id) if own else None
     judged = await services.opinions.judgements(who.tenant, JobId(id), member) if own else []
     return page_response(
