@@ -113,13 +113,14 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     lead = f"Nothing of it is stored any more. That was looked up on {looked}."
     if proof.still_stored:
         lead = f"Not all of it is gone: {', '.join(proof.still_stored)} is still stored, as was looked up on {looked}."
-    words = count(proof.words_erased, "earlier entry", "earlier entries")
+    words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
+    told = f"The text of {words} went too; that each was made, and when, still stands there"
     lines = (
         ("Erased on", moment(proof.at)),
         ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
         ("What", _about(proof.about)),
         ("Deleted", counted_things(proof.things)),
-        ("In the audit log", f"{words} about it lost their text; that each was made, and when, still stands there"),
+        ("In the audit log", told if proof.words_erased else "It held no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
     technical = [("Entry of this erasure", entry)]

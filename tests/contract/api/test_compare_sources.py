@@ -23,7 +23,7 @@ async def test_a_label_leads_to_its_own_reports_source(service: Service, look: L
         assert "[P2]" not in await strengths.inner_text()
         heads = page.locator("thead th.title")
         assert (await heads.all_inner_texts())[0].startswith("A ")
-        widths = [(await one.bounding_box() or {})["width"] for one in await heads.all()]
+        widths = [await one.evaluate("one => one.getBoundingClientRect().width") for one in await heads.all()]
         assert max(widths) - min(widths) < 2
         await look_over(page, "compare-sources", look)
         await cells[1][0].click()
