@@ -1,16 +1,23 @@
 """A contestation in words, for the page and the PDF that an applicant is given."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from assayer.models import Absent, Frozen, Reference, Score
+from assayer.models import Absent, FitLevel, Frozen, Reference, Score, SourceUse
 from assayer.reports import reference_wording, wording
 from assayer.reports.brief import BriefLine
 from assayer.reports.contestation import Contestation
 from assayer.reports.escaping import one_line, web_url
+from assayer.reports.prompt_wording import question
 
 __all__ = ["ContestationPage", "ContestationSection", "contestation_page"]
 
 _LONGEST = 600
+_COVERED: dict[FitLevel, str] = {
+    "good": "It covers the field of this proposal.",
+    "partial": "It covers the field of this proposal only in part: what was not found in it may exist all the same.",
+    "poor": "It does not cover the field of this proposal: that something was not found in it says nothing.",
+}
 
 
 class ContestationSection(Frozen):
@@ -32,7 +39,10 @@ class ContestationPage(Frozen):
     subtitle: str
     evaluation: str
     sections: tuple[ContestationSection, ...]
+    """In words for everybody."""
     papers: tuple[CitedPaper, ...]
+    technical: tuple[ContestationSection, ...]
+    """For whoever checks it; stands at the end."""
     year: int
     month: int
     day: int
@@ -42,16 +52,19 @@ def contestation_page(what: Contestation) -> ContestationPage:
     method = wording.METHODS.get(what.method, what.method)
     return ContestationPage(
         title=one_line(what.title)[:_LONGEST],
-        subtitle=f"{method} · evaluated {wording.moment(what.evaluated_at)}",
+        subtitle=f"Evaluated with the method {method} on {what.evaluated_at:%Y-%m-%d}",
         evaluation=what.evaluation,
-        sections=tuple(
-            ContestationSection(title=title, lead=lead, lines=tuple(lines)) for title, lead, lines in _sections(what)
-        ),
+        sections=tuple(_section(*one) for one in _sections(what)),
         papers=tuple(map(_paper, what.papers)),
+        technical=tuple(_section(*one) for one in _technical(what)),
         year=what.evaluated_at.year,
         month=what.evaluated_at.month,
         day=what.evaluated_at.day,
     )
+
+
+def _section(title: str, lead: str, lines: Iterable[BriefLine]) -> ContestationSection:
+    return ContestationSection(title=title, lead=lead, lines=tuple(lines))
 
 
 def _paper(one: Reference) -> CitedPaper:
@@ -65,33 +78,42 @@ def _paper(one: Reference) -> CitedPaper:
 
 
 def _sections(what: Contestation) -> Iterator[tuple[str, str, Iterable[BriefLine]]]:
-    yield "What was judged", "The text whose digest stands here, and nothing else of the applicant.", _judged(what)
+    yield "What was judged", _judged_lead(what), _judged(what)
     yield "What was masked", _masked_lead(what), _masked(what)
     if what.flags:
         lead = "Parts of the text that looked as if they were meant to deceive. What nobody could see was removed."
         yield "What was suspicious", lead, _flags(what)
-    yield "What it came to", "The program suggests; people decide.", _scores(what)
-    yield "By what it was judged", "", _means(what)
-    yield (
-        "Which prompts",
-        "Task, version, and the digest of the file, which is public with the program.",
-        _prompts(what),
-    )
+    yield "What it came to", "These scores are the program's suggestion. People decide.", _scores(what)
+    yield "Which model", _model_lead(what), ()
+    if what.prompts:
+        yield "Which prompts", _PROMPTS_LEAD, _prompts(what)
     yield "Where was looked", _looked(what), _sources(what)
     if what.dropped:
         yield "What was left out, and why", "", _dropped(what)
+
+
+def _technical(what: Contestation) -> Iterator[tuple[str, str, Iterable[BriefLine]]]:
+    yield "Evaluation and text", "Whoever has the text can check by its SHA-256 that it is the one.", _identity(what)
+    yield "Program, models and literature", "", _means(what)
+    if what.prompts:
+        lead = "Version, and digest of the prompt's file, which is public with the program."
+        yield "Prompts", lead, _prompt_versions(what)
 
 
 def _line(name: str, text: str) -> BriefLine:
     return BriefLine(name=one_line(name)[:120], text=one_line(text)[:_LONGEST])
 
 
+def _judged_lead(what: Contestation) -> str:
+    masked = "" if what.blinding is None else " after masking,"
+    return f"The text of the proposal as it was handed in,{masked} and nothing else about the applicant."
+
+
 def _judged(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("Named", what.source)
+    yield _line("File or row", what.source)
     yield _line("Length", wording.count(what.characters, "character"))
-    yield _line("SHA-256", what.text_sha256)
-    cutoff = what.cutoff.isoformat() if what.cutoff else "none: all literature counts"
-    yield _line("Literature up to", cutoff)
+    literature = f"published up to {what.cutoff.isoformat()}" if what.cutoff else "of any date"
+    yield _line("Literature", f"{literature} was taken into account")
 
 
 def _masked_lead(what: Contestation) -> str:
@@ -123,41 +145,76 @@ def _scores(what: Contestation) -> Iterator[BriefLine]:
 def _score(score: Score | Absent) -> str:
     if isinstance(score, Absent):
         return f"no score: {score.reason}"
-    certainty = f", certainty {score.certainty}" if score.certainty else ""
-    return f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}{certainty}. {score.basis}"
+    certainty = f", with {score.certainty} certainty" if score.certainty else ""
+    basis = score.basis[:1].upper() + score.basis[1:]
+    return f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}{certainty}. {basis}"
 
 
-def _means(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("Language models", ", ".join(what.models) or "none")
-    tokens = f"{wording.count(what.prompt_tokens)} sent, {wording.count(what.completion_tokens)} received"
-    yield _line("Tokens", tokens)
-    yield _line("Embedding model", what.embedding_model)
-    yield _line("Reranking model", what.reranking_model or "none")
-    yield _line("Program", what.program)
+def _model_lead(what: Contestation) -> str:
+    if not what.models:
+        return "No language model: the program compared texts by their words and meaning, and nobody weighed them."
+    noun = "language model" if len(what.models) == 1 else "language models"
+    return f"The {noun} {reference_wording.listing(what.models)} answered the program's questions."
+
+
+_PROMPTS_LEAD = (
+    "A prompt is what the program asks the language model. Each is a fixed text, the same for every proposal, and "
+    "public with the program; the version that was used stands in the technical part."
+)
 
 
 def _prompts(what: Contestation) -> Iterator[BriefLine]:
-    for one in what.prompts:
-        yield _line(one.task, f"version {one.version}, {one.digest or 'digest not known: the report is from before'}")
+    for number, one in enumerate(what.prompts, 1):
+        yield _line(f"Prompt {number}", question(one.task))
 
 
 def _looked(what: Contestation) -> str:
+    fit = what.corpus_fit
+    unknown = "Whether it covers the field is not known"
+    covered = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
     return (
-        f"{wording.count(what.papers_found, 'paper')} were found, {wording.count(what.papers_read)} read, "
-        f"{wording.count(len(what.papers))} are cited."
+        f"{wording.count(what.papers_found, 'paper')} were found, {wording.count(what.papers_read)} read, and "
+        f"{wording.count(len(what.papers))} are cited. The corpus is this service's own collection of papers. {covered}"
     )
 
 
 def _sources(what: Contestation) -> Iterator[BriefLine]:
-    yield _line("Corpus", what.corpus_version)
-    fit = what.corpus_fit
-    said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
-    yield _line("Does it cover the field?", said)
+    by_source = defaultdict[str, list[SourceUse]](list)
     for use in what.sources:
-        asked = f"{wording.OPERATIONS[use.operation]}: {wording.count(use.requests, 'request')}"
-        yield _line(use.source, f"{asked}, {wording.count(use.results, 'result')}")
+        by_source[use.source].append(use)
+    for source, uses in by_source.items():
+        times = sum(use.requests for use in uses)
+        asked = "once" if times == 1 else f"{wording.count(times)} times"
+        what_for = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
+        name = reference_wording.SOURCES.get(source, source)
+        yield _line(name[:1].upper() + name[1:] if " " in name else name, f"asked {asked}: {what_for}")
 
 
 def _dropped(what: Contestation) -> Iterator[BriefLine]:
     for one in what.dropped:
         yield _line(wording.count(one.count, one.what), one.reason)
+
+
+def _identity(what: Contestation) -> Iterator[BriefLine]:
+    yield _line("Evaluation", what.evaluation)
+    yield _line("Evaluation begun", wording.moment(what.evaluated_at))
+    yield _line("SHA-256 of the text", what.text_sha256)
+
+
+def _means(what: Contestation) -> Iterator[BriefLine]:
+    yield _line("Program", what.program)
+    yield _line("Language models", ", ".join(what.models) or "none")
+    tokens = f"{wording.count(what.prompt_tokens)} sent, {wording.count(what.completion_tokens)} received"
+    yield _line("Tokens", tokens)
+    yield _line("Embedding model", what.embedding_model)
+    yield _line("Reranking model", what.reranking_model or "none")
+    yield _line("Version of the corpus", what.corpus_version)
+    fit = what.corpus_fit
+    said = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}, {fit.value:.3f}. {fit.criterion}"
+    yield _line("Fit of the corpus", said)
+
+
+def _prompt_versions(what: Contestation) -> Iterator[BriefLine]:
+    for number, one in enumerate(what.prompts, 1):
+        digest = one.digest or "digest not known: the report is from before"
+        yield _line(f"Prompt {number}", f"{one.task}, version {one.version}, {digest}")

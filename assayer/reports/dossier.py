@@ -38,6 +38,8 @@ class Dossier(Frozen):
     order: str
     """By what the rows are in order."""
     with_people: bool
+    with_certainty: bool
+    """Whether any row has one."""
     rows: tuple[DossierRow, ...]
     refused: tuple[BriefLine, ...]
     people: tuple[BriefLine, ...]

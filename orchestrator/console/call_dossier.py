@@ -41,6 +41,7 @@ def dossier_of(
         warnings=tuple(warnings),
         order=f"By the ranking {ranking}, then by score." if ranking else "By score; those without one come last.",
         with_people=bool(people),
+        with_certainty=any(row.figures.certainty for row in rows if row.figures),
         rows=tuple(_row(row, people) for row in sorted(rows, key=_place)),
         refused=tuple(
             BriefLine(name=one_line(one.source)[:120], text=one_line(one.detail)[:_LONGEST]) for one in call.rejected
@@ -98,13 +99,13 @@ def _row(row: TableRow, people: Mapping[str, PanelRow]) -> DossierRow:
 
 def _people(panel: Panel) -> Iterable[BriefLine]:
     given = f"{count(panel.given)} of {count(panel.assigned)} assigned, {count(panel.revised)} revised"
-    yield BriefLine(name="Opinions", text=given)
+    yield BriefLine(name="Given", text=given)
     if panel.set_aside:
         yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by people with a conflict of interest")
-    for name, agreement in (("before the report was seen", panel.blind), ("as they stand", panel.standing)):
+    for name, agreement in (("of first opinions", panel.blind), ("as they stand", panel.standing)):
         kappa = agreement.kappa
-        said = f"unknown. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
-        yield BriefLine(name=f"Agreement (kappa) {name}", text=said)
+        said = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
+        yield BriefLine(name=f"Agreement {name} (κ)", text=said)
     sign_off = panel.sign_off
     yield BriefLine(
         name="Signed off",

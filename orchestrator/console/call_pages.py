@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import parse_qsl
 
@@ -24,7 +25,7 @@ from orchestrator.jobs.acts import ActBy
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
-from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
+from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
 from orchestrator.store.call_tables import PAGE, TableView
 
 __all__ = ["router"]
@@ -104,6 +105,7 @@ async def table(
         sign_off=await services.decisions.signed_off(who.tenant, call.id),
         counts=found.counts,
         poorly_covered=found.poorly_covered,
+        certain=found.certain,
         again=await services.jobs.retriable(who.tenant, batch=call.id),
         today=services.clock.now().date(),
         page=page,
@@ -112,7 +114,7 @@ async def table(
         outcomes=OUTCOMES,
         view=view,
         complete=complete,
-        columns=_COLUMNS | {f"part:{name}": title for name, title in parts.items()},
+        columns=_columns(parts, certain=found.certain > 0 or view.sort == "certainty"),
         views=await services.tables.views(who.tenant),
         rankings=await services.rankings.listed(who.tenant, batch=call.id, state="done"),
         parameters=view.model_dump(exclude_defaults=True),
@@ -132,6 +134,12 @@ _COLUMNS = {
     "cost": "Cost",
     "seconds": "Took",
 }
+
+
+def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
+    """`parts`: titles by name. A column of certainties is left out where it would be empty."""
+    named = {key: title for key, title in _COLUMNS.items() if certain or key != "certainty"}
+    return named | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")
@@ -172,7 +180,7 @@ async def plots(
         fits=series.fits,
         fields=await asyncio.to_thread(coverage_by_field, words),
         among_people=None if given is None else await asyncio.to_thread(among_people, given),
-        with_machine=None if given is None else await asyncio.to_thread(with_machine, given),
+        with_program=None if given is None else await asyncio.to_thread(with_program, given),
         complete=complete,
         curve=rank_curve(ranks),
         ranks=ranks,

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from orchestrator.access.signed_in import SignedIn, allowed_to
-from orchestrator.api.routes.erasure_proofs import EntryNumber, proof_of
+from orchestrator.api.routes.erasure_proofs import EntryNumber, proof_of, proof_page
 from orchestrator.api.routes.erasures import Erasure, erase_found, erasure_of
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
@@ -51,7 +51,8 @@ async def erase(
 
 @router.get("/{number}")
 async def proof(number: EntryNumber, request: Request, who: Eraser, services: ServicesDependency) -> Response:
-    return page_response("erased.html", request, who, proof=await proof_of(services, who.tenant, number))
+    found = await proof_of(services, who.tenant, number)
+    return page_response("erased.html", request, who, proof=found, told=proof_page(found))
 
 
 async def _shown(

@@ -1,13 +1,15 @@
 """The claims of a report with numbers, the quotes that carry them, and the sources with what is said of them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from assayer.citing.labels import point_labels, segments
-from assayer.models import Assessment, Citation, ClaimSupport, Label, Point, Reference, Report, Summary
+from assayer.models import Assessment, Citation, ClaimSupport, Label, Part, Point, Reference, Report, Score, Summary
 from assayer.reports import citation_wording, reference_wording
 from assayer.reports.escaping import web_url
-from assayer.reports.wording import KINDS, points_by_kind
+from assayer.reports.wording import KINDS, count, points_by_kind
+from orchestrator.jobs.report_figures import CERTAINTIES
 
 __all__ = ["ClaimGroup", "EvidenceView", "NumberedClaim", "QuotedWords", "SourceView", "evidence_of"]
 
@@ -63,6 +65,8 @@ class EvidenceView(NamedTuple):
     parts: tuple[tuple[str, tuple[ClaimGroup, ...]], ...]
     """By the part's title: what was said of each method or dimension."""
     sources: tuple[SourceView, ...]
+    certainties: Mapping[str, str]
+    """By the part's name: how certain its single scores are; none where nothing is said of it."""
 
 
 class _Counter:
@@ -111,7 +115,18 @@ def evidence_of(report: Report) -> EvidenceView:
         summary=summary,
         parts=tuple((title, groups) for title, groups in parts if groups),
         sources=tuple(_source(one, counter.claims) for one in report.references),
+        certainties={part.name: said for part in report.parts if (said := _certainties(part))},
     )
+
+
+def _certainties(part: Part) -> str:
+    """`Of 3 scores in it: 2 with high certainty, 1 without a word on it.`; empty where none has one."""
+    found = Counter(one.score.certainty for one in part.assessments if isinstance(one.score, Score))
+    if not found.keys() - {None}:
+        return ""
+    told = [f"{found[one]} with {one} certainty" for one in reversed(CERTAINTIES) if found[one]]
+    silent = [f"{found[None]} without a word on it"] if found[None] else []
+    return f"Of {count(found.total(), 'score')} in it: {', '.join(told + silent)}."
 
 
 def _of_summary(counter: _Counter, summary: Summary) -> Iterable[ClaimGroup]:

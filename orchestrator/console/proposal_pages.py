@@ -1,5 +1,6 @@
 """`/console/proposals`: one proposal beside its report, and two to four of them side by side."""
 
+import asyncio
 from collections import defaultdict
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from orchestrator.api.routes.remarks import RemarkText
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.pair_view import judged_pairs
+from orchestrator.console.proposal_text import proposal_html
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
@@ -31,6 +33,8 @@ __all__ = ["router"]
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _LEAST, _MOST = 2, 4
+_LETTERS = "ABCD"
+"""By which compared proposals, and their sources, are told apart."""
 
 
 @router.get("/proposals/{id}")
@@ -52,6 +56,7 @@ async def proposal(
         who,
         job=job,
         report=report,
+        text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
         remarks=await services.remarks.of(who.tenant, job.id) if sees else None,
@@ -104,6 +109,7 @@ async def compare(
         return page_response("choose.html", request, who, chosen=len(chosen), status=422)
     found = [await _found(services, who.tenant, one) for one in chosen]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in found]
+    evidences = [None if report is None else evidence_of(report) for _, report in found]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in found if report is not None}
@@ -113,7 +119,13 @@ async def compare(
         request,
         who,
         columns=columns,
+        letters=_LETTERS,
+        claims=[{group.title: group.claims for group in one.summary} if one else {} for one in evidences],
+        papers=[
+            {each.reference.label: each.reference.title for each in one.sources} if one else {} for one in evidences
+        ],
         titles=titles,
+        certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={n: _spread(v) for n, v in shares.items()},
         judged=judged_pairs(judged, ideas),
         askable=len(ideas) == len(chosen) == _LEAST and who.may("run calls"),

@@ -1,5 +1,5 @@
-"""What a person in a browser reads when something under `/console` is refused: what was wrong, what to do, the way
-back, and what they had typed. Programs read the problem document (RFC 9457)."""
+"""What a person in a browser reads when something under `/console` is refused, or a link from there to `/v1`: what was
+wrong, what to do, the way back, and what they had typed. Programs read the problem document (RFC 9457)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestrator.access.csrf import STALE_PAGE, check_origin
 from orchestrator.access.way_back import HOME, page_asked_from
 from orchestrator.api.common_schemas import ProblemDocument
-from orchestrator.api.content_negotiation import preferred_media_type
 from orchestrator.api.problems import MEDIA_TYPE, HttpProblem
+from orchestrator.console.browser_visits import asked_by_browser, visitor
 from orchestrator.console.scripted_page import page_response
 from orchestrator.settings import AccessSettings
 
@@ -50,6 +50,9 @@ _STALE = _Advice(
 _FAILED = _Advice("The service failed", "Nothing is wrong with what you did. Try again in a moment.")
 _ADVICE: Mapping[int, _Advice] = {
     400: _Advice("This cannot be read", "Go back, and send it again."),
+    401: _Advice(
+        "You are not signed in", "Nobody has signed in here, or the session has ended. Sign in, and try again."
+    ),
     403: _Advice("You may not do this", "Ask an owner of this organisation, who gives roles under People."),
     404: _Advice("There is nothing here", "It may have been deleted or erased, or the address is not right."),
     405: _Advice("Nothing can be shown here", "The address is one that forms are sent to. Go back to the page."),
@@ -70,7 +73,7 @@ class RefusalPages:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _asked_by_browser(scope):
+        if scope["type"] != "http" or not asked_by_browser(scope):
             await self._app(scope, receive, send)
             return
         form = bytearray()
@@ -104,7 +107,7 @@ class RefusalPages:
         return page_response(
             "refusal.html",
             request,
-            request.scope.get("assayer.person"),
+            visitor(request.scope),
             status=problem.status,
             advice=advice,
             faults=_faults(problem),
@@ -126,22 +129,14 @@ class RefusalPages:
         return {words: fields[name] for name, words in _TYPED.items() if fields.get(name, "").strip()}
 
 
-def _asked_by_browser(scope: Scope) -> bool:
-    """For a page of its own: what a script asks for as a part of one is no page."""
-    path, headers = scope["path"], Headers(scope=scope)
-    if not (path == HOME or path.startswith(f"{HOME}/")) or scope["method"] not in ("GET", "POST"):
-        return False
-    accepted = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "text/html"))
-    return accepted == "text/html" and headers.get("hx-request") != "true"
-
-
 def _is_problem(started: Message) -> bool:
     return Headers(raw=started["headers"]).get("content-type") == MEDIA_TYPE
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """What was wrong, a sentence each. What is not there has none: that sentence is for programs."""
-    if problem.status in (404, 405) or problem.detail == STALE_PAGE:
+    """What was wrong, a sentence each. What is not there has none, nor a missing key: these sentences are for
+    programs."""
+    if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []
     if not problem.errors:
         return [problem.detail]

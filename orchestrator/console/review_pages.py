@@ -1,5 +1,6 @@
 """The reviewer's pages: a queue; a proposal, a first opinion on it, then the report and a second thought."""
 
+import asyncio
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -16,6 +17,7 @@ from orchestrator.api.routes.opinions import JudgementBody, judge_point, read_pr
 from orchestrator.api.routes.panel import Reason
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.evidence_view import evidence_of
+from orchestrator.console.proposal_text import proposal_html
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
@@ -45,7 +47,7 @@ async def queue(request: Request, who: Reviewer, services: ServicesDependency) -
 
 @router.get("/review/{id}")
 async def review(id: PathId, request: Request, who: Reviewer, services: ServicesDependency) -> Response:
-    """The proposal and one's opinion on it; nothing of the machine's before that is given."""
+    """The proposal and one's opinion on it; nothing of the program's before that is given."""
     return await _review(id, request, who, services)
 
 
@@ -116,7 +118,7 @@ async def _review(
             raise
         text, missing = None, problem.detail
     own = await services.opinions.of(who.tenant, evaluation=JobId(id), member=member)
-    # Nothing of the machine's is even read before there is an opinion.
+    # Nothing of the program's is even read before there is an opinion.
     report = await report_of_reviewer(services, who.tenant, id) if own else None
     judged = await services.opinions.judgements(who.tenant, JobId(id), member) if own else []
     return page_response(
@@ -126,6 +128,7 @@ async def _review(
         status=409 if refused else 200,
         id=id,
         proposal=text,
+        words=await asyncio.to_thread(proposal_html, text.text) if text else None,
         missing=missing,
         opinion=own[0] if own else None,
         report=report,

@@ -28,6 +28,8 @@ class ShortlistRow(NamedTuple):
     """Of its report, 0 to 1."""
     unscored: str
     """Why there is none; empty where there is one, or no report is known."""
+    uncovered: bool
+    """The corpus does not cover its field: it was judged without what was written there."""
 
 
 class ShortlistBand(NamedTuple):
@@ -47,6 +49,10 @@ class Shortlist(NamedTuple):
     """How many of them are proposals of the call now."""
     uncompared: int
     """Of which the judge said nothing: they stand where they started."""
+    unscored: int
+    """Proposals of the call without a score, which the comparisons alone have placed."""
+    uncovered: int
+    """Those whose field the corpus does not cover."""
     bands: tuple[ShortlistBand, ...]
 
 
@@ -68,6 +74,8 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
         ideas=ideas,
         of_call=sum(one is not None for one in standings.proposals),
         uncompared=standings.comparisons.count(0),
+        unscored=sum(map(bool, standings.unscored)),
+        uncovered=sum(map(bool, standings.uncovered)),
         bands=tuple(_band(standings, moved, band, title) for band, title in BANDS.items()),
     )
 
@@ -91,4 +99,5 @@ def _row(standings: CallStandings, moved: MovedCut, place: int) -> ShortlistRow:
         alike=standings.alike[place],
         score=standings.scores[place],
         unscored=standings.unscored[place] or "",
+        uncovered=bool(standings.uncovered[place]),
     )

@@ -1,6 +1,6 @@
-"""First opinions of a call, beside each other and beside the machine's scores: counted, with what chance would give.
+"""First opinions of a call, beside each other and beside the program's scores: counted, with what chance would give.
 
-First opinions alone: they were given before anybody saw the machine's, so that it cannot have moved them.
+First opinions alone: they were given before anybody saw the program's, so that it cannot have moved them.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,10 @@ __all__ = [
     "Distance",
     "FirstOpinions",
     "Likeness",
-    "MachineBin",
-    "WithMachine",
+    "ProgramBin",
+    "WithProgram",
     "among_people",
-    "with_machine",
+    "with_program",
 ]
 
 _TENTHS = 10
@@ -32,7 +32,7 @@ class FirstOpinions(NamedTuple):
     proposals: list[str]
     scores: list[int]
     machine: list[float | None]
-    """The proposal's score, 0 to 1; None where the machine gave none."""
+    """The proposal's score, 0 to 1; None where the program gave none."""
 
 
 class Distance(NamedTuple):
@@ -70,23 +70,23 @@ class AmongPeople(NamedTuple):
     order: SameOrder | Absent
 
 
-class MachineBin(NamedTuple):
+class ProgramBin(NamedTuple):
     low: int
     high: int
-    """The machine's scores, 0 to 100."""
+    """The program's scores, 0 to 100."""
     opinions: tuple[int, ...]
-    """How many of each score from 1 to 5 are of proposals that the machine scored so."""
+    """How many of each score from 1 to 5 are of proposals that the program scored so."""
 
 
-class WithMachine(NamedTuple):
+class WithProgram(NamedTuple):
     opinions: int
     proposals: int
     unscored: int
-    """First opinions of proposals that have no score of the machine."""
-    bins: tuple[MachineBin, ...]
+    """First opinions of proposals that have no score of the program."""
+    bins: tuple[ProgramBin, ...]
     """From the highest."""
     middles: tuple[float | None, ...]
-    """The median of the machine's scores, 0 to 1, for each score from 1 to 5; None where nobody gave it."""
+    """The median of the program's scores, 0 to 1, for each score from 1 to 5; None where nobody gave it."""
     order: SameOrder | Absent
 
 
@@ -125,8 +125,8 @@ def among_people(given: FirstOpinions) -> AmongPeople | Absent:
     )
 
 
-def with_machine(given: FirstOpinions) -> WithMachine | Absent:
-    """Absent where too few first opinions are of proposals that have a score of the machine."""
+def with_program(given: FirstOpinions) -> WithProgram | Absent:
+    """Absent where too few first opinions are of proposals that have a score of the program."""
     if not given.scores:
         return Absent(reason="Nobody has given a first opinion yet.")
     machine = np.asarray(given.machine, dtype=float)
@@ -139,12 +139,12 @@ def with_machine(given: FirstOpinions) -> WithMachine | Absent:
     borders = np.arange(_TENTHS + 1) / _TENTHS
     by_score = [figures[scores == score] for score in SCALE]
     counted = np.array([np.histogram(one, borders)[0] for one in by_score])
-    return WithMachine(
+    return WithProgram(
         opinions=len(figures),
         proposals=len({one for one, there in zip(given.proposals, known, strict=True) if there}),
         unscored=int((~known).sum()),
         bins=tuple(
-            MachineBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
+            ProgramBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
             for place in reversed(range(_TENTHS))
         ),
         middles=tuple(float(np.median(one)) if len(one) else None for one in by_score),

@@ -1,6 +1,6 @@
 """The records of reviewing: members, conflicts of interest, assignments, opinions, overrides, sign-off.
 
-A call is a batch, a proposal an evaluation. People score from 1 to 5; nothing here is a score of the machine.
+A call is a batch, a proposal an evaluation. People score from 1 to 5; nothing here is a score of the program.
 """
 
 import datetime as dt
@@ -93,7 +93,7 @@ class Assignment(_Record):
 
 
 class Opinion(_Record):
-    """What one reviewer thinks of a proposal: first without knowing the machine's score, then perhaps revised."""
+    """What one reviewer thinks of a proposal: first without knowing the program's score, then perhaps revised."""
 
     evaluation: JobId
     member: MemberId

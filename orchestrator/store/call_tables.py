@@ -82,7 +82,8 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
 """  # noqa: S608 - put together from constants
 _ALL = f'{PROPOSALS} SELECT * FROM proposals ORDER BY "row", id'  # noqa: S608 - put together from constants
 _COUNTS = f"""{PROPOSALS}
-    SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered
+    SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
+           count(certainty) AS certain
     FROM proposals GROUP BY outcome
 """  # noqa: S608 - likewise
 
@@ -153,6 +154,8 @@ class CallOutcomes(Frozen):
     """Outcomes without proposals are missing."""
     poorly_covered: int
     """Proposals whose field the corpus covers poorly."""
+    certain: int
+    """Proposals whose report tells how certain its whole score is."""
 
 
 class PgCallTables:
@@ -195,7 +198,11 @@ class PgCallTables:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")
         found = {row["outcome"]: row["proposals"] for row in rows}
         counts = {one: found[one] for one in OUTCOMES if one in found}
-        return CallOutcomes(counts=counts, poorly_covered=sum(row["poorly_covered"] for row in rows))
+        return CallOutcomes(
+            counts=counts,
+            poorly_covered=sum(row["poorly_covered"] for row in rows),
+            certain=sum(row["certain"] for row in rows),
+        )
 
     async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
         """Outcomes without proposals are missing."""

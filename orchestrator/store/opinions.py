@@ -87,7 +87,7 @@ class PgOpinions:
     async def give(
         self, tenant: TenantId, evaluation: JobId, score: int, note: str, actor: Actor, now: dt.datetime
     ) -> Opinion | None:
-        """The first one, before the machine's is shown. None where it is not assigned to them. Raises ReviewRefused
+        """The first one, before the program's is shown. None where it is not assigned to them. Raises ReviewRefused
         where another one was given before, a conflict stands, another role let them read the report, or the call is
         signed off."""
         member, stored = MemberId(actor.id), storable_text(note)
@@ -141,7 +141,7 @@ class PgOpinions:
         return [from_row(Opinion, row) for row in await self._database.fetch(_OF_PROPOSALS, tenant, list(evaluations))]
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
-        """Of a call, with the machine's scores, as far as figures of its reports are there."""
+        """Of a call, with the program's scores, as far as figures of its reports are there."""
         row = await self._database.fetch_one(_FIRST, tenant, batch)
         if row is None:
             raise AssertionError("an aggregate without groups has one row")
@@ -158,13 +158,13 @@ class PgOpinions:
         now: dt.datetime,
     ) -> bool:
         """The last judgement of a point counts. False where it is not assigned to them. Raises ReviewRefused before the
-        first opinion: the points are the machine's."""
+        first opinion: the points are the program's."""
         member, stored = MemberId(actor.id), storable_text(reason)
 
         async def change(connection: Connection) -> bool:
             given = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
             if await connection.fetchrow(given, evaluation, member) is None:
-                raise ReviewRefused("Give your first opinion before you see the machine's points.")
+                raise ReviewRefused("Give your first opinion before you see what the program found.")
             await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, now)
             said = {"point": point, "agrees": agrees, "reason": stored}
             await self._log.append(connection, tenant, actor, "point judged", evaluation, now, **said)

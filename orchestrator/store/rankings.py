@@ -48,7 +48,8 @@ _STANDINGS = """
         FROM jobs JOIN evaluations ON evaluations.id = run_id
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'done' ORDER BY idea_id, "row", jobs.id
     ), standing AS (
-        SELECT ranked_ideas.*, proposals.id AS proposal, report_figures.score, figures ->> 'reason' AS unscored
+        SELECT ranked_ideas.*, proposals.id AS proposal, report_figures.score, figures ->> 'reason' AS unscored,
+               report_figures.fit = 'poor' AS uncovered
         FROM jobs JOIN ranked_ideas ON ranked_ideas.job = jobs.id
         LEFT JOIN proposals USING (idea) LEFT JOIN report_figures ON report_figures.run = proposals.run
         WHERE tenant = $1 AND jobs.id = $3 ORDER BY rank
@@ -57,7 +58,7 @@ _STANDINGS = """
            array_agg(strength_low) AS strength_lows, array_agg(strength_high) AS strength_highs,
            array_agg(chance_in) AS chances, array_agg(comparisons) AS comparisons, array_agg(alike) AS alike,
            array_agg(title) AS titles, array_agg(idea) AS ideas, array_agg(proposal) AS proposals,
-           array_agg(score) AS scores, array_agg(unscored) AS unscored
+           array_agg(score) AS scores, array_agg(unscored) AS unscored, array_agg(uncovered) AS uncovered
     FROM standing HAVING count(*) > 0
 """
 _UNRANKED = """
@@ -124,6 +125,8 @@ class CallStandings(NamedTuple):
     """Of their reports, 0 to 1; None: there is none."""
     unscored: list[str | None]
     """Why there is none."""
+    uncovered: list[bool | None]
+    """Whether the corpus does not cover its field; None: not known."""
 
 
 class UnrankedProposal(NamedTuple):

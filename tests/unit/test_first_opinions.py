@@ -1,4 +1,4 @@
-"""First opinions beside each other and beside the machine's scores: counted by hand, and by a second way."""
+"""First opinions beside each other and beside the program's scores: counted by hand, and by a second way."""
 
 import itertools
 import random
@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from assayer.models import Absent
 from orchestrator.reviewing.agreement import FEWEST, SCALE, SameOrder, pair_agreements, same_order
-from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_machine
+from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
 
 _SCORE = st.integers(1, 5)
 
@@ -77,7 +77,7 @@ def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_nam
         ("ada", "a", 1, 0.0), ("ada", "b", 2, 0.35), ("ada", "c", 5, 1.0), ("ada", "d", 5, 0.7), ("ada", "e", 3, None),
         ("ben", "a", 2, 0.0),
     )  # fmt: skip
-    found = with_machine(given_opinions)
+    found = with_program(given_opinions)
     assert not isinstance(found, Absent)
     assert (found.opinions, found.proposals, found.unscored) == (5, 4, 1)
     bins = {(one.low, one.high): one.opinions for one in found.bins if sum(one.opinions)}
@@ -90,7 +90,7 @@ def test_machine_scores_are_binned_by_what_people_gave_and_those_without_are_nam
 
 @pytest.mark.parametrize("machine", [None, 0.5])
 def test_machine_without_scores_is_not_compared_and_one_that_scores_all_alike_keeps_half(machine: float | None) -> None:
-    found = with_machine(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
+    found = with_program(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
     if machine is None:
         assert isinstance(found, Absent)
         assert found.reason.startswith("Not enough opinions. No first opinion is of a proposal that has a score")

@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -19,13 +21,23 @@ from orchestrator.api.routes.printed import pdf_response
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.models import TenantId
 
-__all__ = ["EntryNumber", "ErasureProof", "ProofQuery", "proof_of", "proof_page", "router"]
+__all__ = ["EntryNumber", "ErasureProof", "ProofQuery", "counted_things", "proof_of", "proof_page", "router"]
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
 _PDF: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}
+}
+_THINGS = {
+    "ev": ("evaluation", "evaluations"),
+    "cp": ("comparison", "comparisons"),
+    "rk": ("ranking", "rankings"),
+    "pr": ("proposed idea", "proposed ideas"),
+    "sc": ("set of scores", "sets of scores"),
+    "rw": ("set of rewards", "sets of rewards"),
+    "cu": ("curation", "curations"),
+    "bt": ("call", "calls"),
 }
 
 
@@ -37,6 +49,8 @@ class ErasureProof(Resource):
     at: dt.datetime
     by: str
     """Id of the member or key that did it."""
+    by_name: str
+    """As it was called then."""
     role: str
     about: str
     """The batch, or `an applicant`, who is not named."""
@@ -82,6 +96,7 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
         number=number,
         at=entry.at,
         by=entry.actor,
+        by_name=str(entry.content.get("by", "")),
         role=entry.role,
         about=entry.about,
         things=things,
@@ -94,22 +109,42 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
 
 
 def proof_page(proof: ErasureProof) -> ErasurePage:
-    left = ", ".join(proof.still_stored) or "nothing"
+    looked = moment(proof.checked_at)
+    lead = f"Nothing of it is stored any more. That was looked up on {looked}."
+    if proof.still_stored:
+        lead = f"Not all of it is gone: {', '.join(proof.still_stored)} is still stored, as was looked up on {looked}."
+    words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
+    told = f"The text of {words} went too; that each was made, and when, still stands there"
     lines = (
         ("Erased on", moment(proof.at)),
-        ("By", f"{proof.by} ({proof.role})"),
-        ("What", "all of one applicant, who is not named here" if proof.about == "an applicant" else proof.about),
-        ("Deleted", count(len(proof.things), "thing")),
-        ("Words of the audit log", f"those of {count(proof.words_erased, 'entry', 'entries')} went too"),
-        ("Still stored", f"{left}, looked up {moment(proof.checked_at)}"),
-        ("Entry of the audit log", f"{proof.number}:{proof.hash}"),
-        ("Its newest entry", proof.tip),
+        ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
+        ("What", _about(proof.about)),
+        ("Deleted", counted_things(proof.things)),
+        ("In the audit log", told if proof.words_erased else "It held no text about it"),
     )
+    entry = f"{proof.number}:{proof.hash}"
+    technical = [("Entry of this erasure", entry)]
+    if proof.tip != entry:
+        technical.append(("Newest entry when looked up", proof.tip))
     return ErasurePage(
+        lead=lead,
         lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
+        technical=tuple(BriefLine(name=name, text=text) for name, text in technical),
         things=proof.things,
         number=proof.number,
         year=proof.at.year,
         month=proof.at.month,
         day=proof.at.day,
     )
+
+
+def _about(about: str) -> str:
+    if about == "an applicant":
+        return "Everything of one applicant, who is not named here"
+    return f"The call {about} with everything in it" if about.startswith("bt_") else f"Everything of {about}"
+
+
+def counted_things(ids: Sequence[str]) -> str:
+    """`2 evaluations, 1 ranking`, by what their ids begin with."""
+    found = Counter(_THINGS.get(one.partition("_")[0], ("other thing", "other things")) for one in ids)
+    return ", ".join(count(number, *named) for named, number in found.items()) or "nothing"

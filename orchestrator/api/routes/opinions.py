@@ -54,12 +54,12 @@ class ProposalToRead(Resource):
     title: str
     text: str
     masked: bool
-    """What says whose it is was masked, as for the machine."""
+    """What says whose it is was masked, as for the program."""
 
 
 @router.get("/proposal", responses=problem_responses(404, 409, 410, 422))
 async def proposal(id: PathId, caller: ProposalReader, services: ServicesDependency) -> ProposalToRead:
-    """The proposal itself, masked where it is judged blind; nothing of what the machine thinks of it."""
+    """The proposal itself, masked where it is judged blind; nothing of what the program thinks of it."""
     if caller.role == "reviewer":
         member = caller.member or MemberId(caller.key)
         if await services.assignments.standing(caller.tenant, JobId(id), member) is None:
@@ -89,7 +89,7 @@ async def read_proposal(services: Services, tenant: TenantId, id: str) -> Propos
     "/opinions", responses=problem_responses(400, 404, 409, 410, 413, 415, 422), dependencies=[Depends(json_only)]
 )
 async def give(id: PathId, body: OpinionBody, caller: ReviewerCaller, services: ServicesDependency) -> Opinion:
-    """A reviewer's first opinion, given without knowing the machine's. It stays; then the report opens. Sent again, it
+    """A reviewer's first opinion, given without knowing the program's. It stays; then the report opens. Sent again, it
     changes nothing."""
     given = await services.opinions.give(
         caller.tenant, JobId(id), body.score, body.note, actor_of(caller), services.clock.now()

@@ -81,7 +81,7 @@ class PanelRow(Resource):
 
 
 class Panel(Resource):
-    """What the reviewers of a batch think. Nothing of it is the machine's."""
+    """What the reviewers of a batch think. Nothing of it is the program's."""
 
     batch: str
     assigned: int
@@ -95,7 +95,7 @@ class Panel(Resource):
     next: str | None
     """The cursor of the next page; null where there is none, or no limit was given."""
     blind: PanelAgreement
-    """Of first opinions, given before the machine's was seen."""
+    """Of first opinions, given before the program's was seen."""
     standing: PanelAgreement
     """Of opinions as they stand."""
     sign_off: SignOff | None
@@ -127,7 +127,7 @@ async def panel(
     id: PathId, query: Annotated[PanelQuery, Query()], caller: PanelReader, services: ServicesDependency
 ) -> Panel:
     """The opinions on a batch, proposal by proposal, and how far reviewers agree, before and after they saw the
-    machine's. With a limit page by page: figures and agreement are of the whole batch on each of them."""
+    program's. With a limit page by page: figures and agreement are of the whole batch on each of them."""
     batch = await services.find_batch(caller.tenant, id)
     after = decode_place(query.after)
     return await panel_of(services, caller.tenant, batch.id, after=after, limit=query.limit)

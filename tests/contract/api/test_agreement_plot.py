@@ -1,4 +1,4 @@
-"""Whether people agree, with each other and with the machine: drawn for officers, and told to no reviewer."""
+"""Whether people agree, with each other and with the program: drawn for officers, and told to no reviewer."""
 
 import html
 import re

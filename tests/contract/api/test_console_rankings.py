@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from playwright.async_api import Page, async_playwright
 
-from assayer.models import EvaluationId
+from assayer.models import Absent, EvaluationId, Part, Report, Score
+from assayer.models.paper import CorpusFit
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.settings import QueueSettings
@@ -15,7 +17,7 @@ from orchestrator.store import PgLeases, PgReports
 from tests.chromium import launch_options
 from tests.contract.api.people import person
 from tests.contract.api.service import OTHER, Service, served
-from tests.contract.api.test_console_tables import _look, signed_in
+from tests.contract.api.test_console_tables import NOTHING, WHY, _look, signed_in
 from tests.contract.api.test_rankings import finish
 from tests.contract.store_records import report
 from tests.unit.batch_bodies import WORDS
@@ -23,14 +25,15 @@ from tests.unit.batch_bodies import WORDS
 ENTRANTS = 6
 
 
-async def ended_call(service: Service) -> str:
-    """Six proposals, each worth its number."""
+async def ended_call(service: Service, uncovered: int | None = None) -> str:
+    """Six proposals, each worth its number. `uncovered`: so many of the first lie in a field that the corpus does not
+    cover and have no score, the next lies in one too and has a score, and so do the others."""
     form = [("file", (f"{number}.txt", f"Idea of worth {number}. {WORDS}".encode())) for number in range(ENTRANTS)]
     async with service.caller() as owner:
         made = await owner.post("/v1/batches?name=Spring", files=form)
     assert made.status_code == 202, made.text
     leases = PgLeases(service.database, QueueSettings())
-    for _ in range(ENTRANTS):
+    for number in range(ENTRANTS):
         lease = await service.lease()
         assert isinstance(lease.request, EvaluationRequest)
         assert lease.request.idea is not None
@@ -38,9 +41,19 @@ async def ended_call(service: Service) -> str:
         assert await leases.record_run(lease, run, {})
         made_of = report(run, idea.text)
         card = made_of.idea.model_copy(update={"id": idea.id, "title": idea.text[:15], "source": idea.source})
-        await PgReports(service.database).keep(made_of.model_copy(update={"idea": card}), [], {})
+        told = {} if uncovered is None else _told(made_of, scored=number >= uncovered, covered=number > uncovered)
+        await PgReports(service.database).keep(made_of.model_copy(update={"idea": card} | told), [], {})
         assert await leases.finish(lease, JobVerdict(state="done", run_id=run, cost_usd=0.25))
     return str(made.json()["id"])
+
+
+def _told(made_of: Report, *, scored: bool, covered: bool) -> dict[str, Any]:
+    score = Score(value=5.0, basis="two papers") if scored else Absent(reason=WHY)
+    fit = CorpusFit(level="good" if covered else "poor", value=0.5, criterion="nearness")
+    return {
+        "parts": (Part(name="soundness", title="Soundness", score=score, summary=NOTHING, assessments=()),),
+        "coverage": made_of.coverage.model_copy(update={"corpus_fit": fit}),
+    }
 
 
 async def token_of(client: httpx2.AsyncClient, path: str) -> str:
@@ -90,6 +103,23 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
         assert "an approximation" in moved.text
         assert "Cut at 5." in (await officer.get(path, params={"cut": "9999"})).text
         assert path in (await officer.get(here)).text
+
+
+async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_the_rank(service: Service) -> None:
+    call = await ended_call(service, uncovered=2)
+    here = f"/console/calls/{call}/rankings"
+    async with signed_in(service, await service.key()) as officer:
+        estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
+        assert "2 of them have no score. They begin in the middle of the order" in estimate.text
+        form = {"csrf_token": await token_of(officer, f"{here}?cut=2"), "cut": "2", "calls_per_idea": "10"}
+        path = (await officer.post(here, data=form, headers={"Origin": "http://api"})).headers["location"]
+        await finish(service)
+        shown = (await officer.get(path)).text
+    assert "2 of the 6 have no score" in shown
+    assert "3 of the 6 lie in a field that the corpus does not cover" in shown
+    assert shown.count('<span class="mark warn">no score</span>') == 2
+    assert shown.count(WHY) == 2
+    assert shown.count('<span class="mark warn">field not covered</span>') == 3
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service
     owner = await person(service, "owner", "Olga Owner")
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
-        await page.get_by_role("link", name="What reviewers think").press("Enter")
+        await page.get_by_role("link", name="Opinions").press("Enter")
         await page.get_by_label("Set the score of Rehearsal by risk").press("Enter")
         await page.locator("tr", has_text="Rehearsal").get_by_label("3", exact=True).check()
         await page.locator("tr", has_text="Rehearsal").get_by_label("Why").fill("One baseline is missing.")

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import async_playwright
 
+from orchestrator.api.routes.erasure_proofs import counted_things
 from tests.chromium import launch_options
 from tests.contract.api.commands import Program
-from tests.contract.api.people import person
+from tests.contract.api.people import asking, person
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_commands import program
 from tests.contract.api.test_console_rankings import ENTRANTS
@@ -42,6 +43,39 @@ async def test_the_proof_names_what_went_and_that_nothing_is_left_but_no_applica
     assert "A-1" not in str(proof)
     assert proof["hash"] in text_of(paper.content).replace(" ", "")
     assert await stored(service.database, "Reeds") == []
+
+
+async def test_the_proof_says_in_plain_words_who_erased_what_and_each_thing_once(service: Service) -> None:
+    async with service.caller() as caller:
+        await sent(caller)
+    owner = await person(service, "owner", "Olga Owner")
+    async with asking(service, owner) as asks, signed_in(service, owner.key) as reads:
+        proof = (await asks.get(f"/v1/erasures/{(await erased(asks, source='A-1'))['proof']}")).json()
+        page = (await reads.get(f"/console/erase/{proof['number']}")).text.partition("<main")[2]
+        paper = " ".join(text_of((await asks.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
+    assert proof["by_name"] == "Olga Owner"
+    entry = f"{proof['number']}:{proof['hash']}"
+    assert proof["tip"] == entry
+    for shown in (page, paper):
+        assert "Olga Owner, owner" in shown
+        assert proof["by"] not in shown
+        assert "Everything of one applicant, who is not named here" in shown
+        assert "1 evaluation" in shown
+        assert "lost the words" not in shown
+        assert shown.replace(" ", "").count(entry) == 1
+
+
+@pytest.mark.parametrize(
+    ("things", "words"),
+    [
+        (["ev_1"], "1 evaluation"),
+        (["ev_1", "rk_1", "ev_2", "bt_1"], "2 evaluations, 1 ranking, 1 call"),
+        (["cu_1", "xx_1"], "1 curation, 1 other thing"),
+        ([], "nothing"),
+    ],
+)
+def test_what_went_is_counted_by_kind(things: list[str], words: str) -> None:
+    assert counted_things(things) == words
 
 
 async def test_a_dry_run_has_no_proof(service: Service) -> None:

@@ -48,7 +48,7 @@ async def test_a_call_has_a_dossier_by_score_with_what_has_none_and_what_was_ref
 async def test_officers_find_in_it_what_people_think_and_others_do_not(service: Service) -> None:
     call = await call_with_reports(service)
     async with asking(service, await person(service, "officer")) as officer:
-        assert "What people have said" in text_of((await officer.get(f"/v1/batches/{call}/dossier")).content)
+        assert "Opinions" in text_of((await officer.get(f"/v1/batches/{call}/dossier")).content)
     async with asking(service, await person(service, "reviewer", "Bea Stone")) as reviewer:
         assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
     async with service.caller(tenant=OTHER) as stranger:

@@ -104,3 +104,45 @@ async def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(service: Se
         assert ended.headers["location"] == "/console/sign-in"
         assert (await there.get("/console/account")).status_code == 303
         assert (await other.get("/console/account")).status_code == 200
+
+
+@pytest.mark.parametrize("part", ["dossier", "results?format=csv", "panel"])
+async def test_a_link_to_an_export_that_is_not_there_is_a_page_too(service: Service, part: str) -> None:
+    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as browser:
+        page = _is_page(await browser.get(f"/v1/batches/bt_none/{part}", headers=BROWSER), 404)
+        program = await browser.get(f"/v1/batches/bt_none/{part}", headers={"Accept": "application/json"})
+        either = await browser.get(f"/v1/batches/bt_none/{part}")
+    assert "There is nothing here" in page
+    assert "Otto Officer, officer" in page
+    for answer in (program, either):
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_so_is_what_a_role_may_not_have_and_what_is_not_there_yet(service: Service) -> None:
+    _, (waits,) = await call_of(service, "# One")
+    async with signed_in(service, (await person(service, "officer", "Otto Officer")).key) as officer:
+        early = _is_page(await officer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 409)
+    assert "This cannot be done now" in early
+    async with signed_in(service, (await person(service, "reviewer")).key) as reviewer:
+        refused = _is_page(await reviewer.get(f"/v1/evaluations/{waits}/contestation", headers=BROWSER), 403)
+    assert "You may not do this" in refused
+
+
+async def test_so_is_what_was_erased_with_the_way_to_its_proof(service: Service) -> None:
+    _, (job,) = await call_of(service, "# One")
+    owner = await person(service, "owner", "Olga Owner")
+    async with asking(service, owner) as asks:
+        await asks.delete(f"/v1/evaluations/{job}?erase=true")
+        program = await asks.get(f"/v1/evaluations/{job}/brief", headers=BROWSER)
+    async with signed_in(service, owner.key) as browser:
+        page = _is_page(await browser.get(f"/v1/evaluations/{job}/brief", headers=BROWSER), 410)
+    assert "This proposal was erased" in page
+    assert 'href="/console/erase/' in page
+    assert program.headers["content-type"] == "application/problem+json"
+
+
+async def test_whoever_is_not_signed_in_is_told_so(service: Service) -> None:
+    async with service.client(url=None) as browser:
+        page = _is_page(await browser.get("/v1/batches/bt_none/dossier", headers=BROWSER), 401)
+    assert "You are not signed in" in page
+    assert 'href="/console"' in page

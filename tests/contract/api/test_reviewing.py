@@ -1,4 +1,4 @@
-"""A call as its people work on it: invited, assigned, blind opinions first, then the machine's, overrides, sign-off."""
+"""A call as its people work on it: invited, assigned, blind opinions first, then the program's, overrides, sign-off."""
 
 import asyncio
 import json

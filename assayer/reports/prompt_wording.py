@@ -1,0 +1,41 @@
+"""What a language model was asked, for people who do not know the prompts' names."""
+
+__all__ = ["QUESTIONS", "question"]
+
+QUESTIONS: dict[str, str] = {
+    "scholareval.methods": "Which methods does the proposal plan to use?",
+    "scholareval.dimensions": "In which respects does the proposal claim to add something new?",
+    "scholareval.first_look": "Which of the papers found are worth reading for it?",
+    "scholareval.reading": "What does each paper say about the proposal's methods?",
+    "scholareval.review": "How sound is each method, in the light of these papers?",
+    "scholareval.summary": "What do the reviews of the methods come to together?",
+    "scholareval.comparison": "How does the proposal compare with each earlier paper?",
+    "scholareval.synthesis": "What is new in each respect, in the light of these papers?",
+    "grapheval.viewpoints": "Which separate statements does the proposal make?",
+    "grapheval.relations": "Which of these statements bear on each other?",
+    "innoeval.extraction": "Of which parts does the proposal consist?",
+    "innoeval.queries": "What should be searched for, for each part?",
+    "innoeval.refinement": "How should a search be worded that found nothing?",
+    "innoeval.relevance": "Which finds should a reviewer of the proposal read?",
+    "innoeval.grounding": "What do the finds say for and against each part?",
+    "innoeval.judging": "What does a simulated reviewer think of the proposal in one respect?",
+    "innoeval.synthesis": "What do the simulated reviews come to together?",
+    "innoeval.advice": "How could the proposal be improved?",
+    "scicompanion.queries": "What should be searched for?",
+    "scicompanion.step": "What do the finds add to what is known of the proposal?",
+    "scicompanion.completion": "What is still missing from what is known of the proposal?",
+    "scicompanion.trace": "What should be noted at this step?",
+    "scicompanion.judging": "How good is the proposal in one respect?",
+    "debate.moderator": "Who should speak next in the debate about the proposal?",
+    "debate.analyst": "What speaks for the proposal?",
+    "debate.critic": "What speaks against it?",
+    "debate.evaluator": "Which score follows from the debate?",
+    "plan.flaws": "What is wrong with the plan, by its own text alone?",
+    "support.claims": "Do the quoted passages bear out what is claimed?",
+}
+"""By the task's name: all that an evaluation may ask."""
+
+
+def question(task: str) -> str:
+    """A task without words of its own goes by its name."""
+    return QUESTIONS.get(task) or task.rpartition(".")[2].replace("_", " ")

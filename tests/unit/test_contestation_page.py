@@ -1,0 +1,76 @@
+"""What an applicant reads who contests: each thing once and by name, technical detail at the end."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import assayer
+from assayer.llm import Task
+from assayer.models import Absent
+from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation_page import ContestationPage, contestation_page
+from assayer.reports.prompt_wording import QUESTIONS, question
+from tests.unit.reports_fixture import full_report
+
+
+def _page() -> ContestationPage:
+    return contestation_page(contestation_of(full_report(), "ev_1"))
+
+
+def _plain(page: ContestationPage) -> str:
+    """All that stands before the technical part."""
+    return "\n".join(
+        [page.subtitle, *(f"{one.title}\n{one.lead}" for one in page.sections)]
+        + [f"{line.name}: {line.text}" for one in page.sections for line in one.lines]
+    )
+
+
+def _technical(page: ContestationPage) -> str:
+    return "\n".join(f"{line.name}: {line.text}" for one in page.technical for line in one.lines)
+
+
+def test_digests_and_measures_stand_in_the_technical_part_only() -> None:
+    what, page = contestation_of(full_report(), "ev_1"), _page()
+    fit = what.corpus_fit
+    assert not isinstance(fit, Absent)
+    for detail in (what.text_sha256, what.corpus_version, what.embedding_model, fit.criterion, "ev_1"):
+        assert detail in _technical(page)
+        assert detail not in _plain(page)
+    for word in ("cosine", "SHA", "digest", "token", "embedding", "scholareval."):
+        assert word not in _plain(page)
+
+
+def test_a_source_is_named_once_with_all_that_it_was_asked_for() -> None:
+    names = [line.name for section in _page().sections for line in section.lines]
+    assert names.count("The corpus") == 1
+    asked = next(line.text for one in _page().sections for line in one.lines if line.name == "The corpus")
+    assert asked == "asked 19 times: paper search, passage search, similar papers"
+
+
+def test_one_moment_is_told_and_it_says_of_what() -> None:
+    page, begun = _page(), full_report().usage.started_at
+    assert f"{begun:%H:%M}" not in _plain(page)
+    assert f"Evaluation begun: {begun:%Y-%m-%d %H:%M} UTC" in _technical(page)
+
+
+def test_whether_the_corpus_covers_the_field_is_said_in_a_sentence() -> None:
+    assert "covers the field of this proposal only in part" in _plain(_page())
+
+
+def test_every_question_to_a_language_model_has_words_that_people_can_read() -> None:
+    names = {task.name for task in _tasks() if not task.name.startswith(("ranking.", "curation.", "corpus."))}
+    assert len(names) > 20
+    assert names == QUESTIONS.keys()
+
+
+def test_a_question_of_a_method_from_elsewhere_goes_by_its_own_name() -> None:
+    assert question("their.first_step") == "first step"
+
+
+def _tasks() -> Iterator[Task[Any, Any]]:
+    """All that the domain asks of language models; those of an evaluation, of rankings and of curation."""
+    for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
+        for value in vars(importlib.import_module(module.name)).values():
+            listed = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else [value]
+            yield from (one for one in listed if isinstance(one, Task))

@@ -1,0 +1,85 @@
+"""A proposal's text for reading: Markdown rendered, lines joined, nothing run, fetched, linked or lost."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html
+
+from assayer.reports.escaping import printable
+from orchestrator.console.proposal_text import LONGEST_RENDERED, MOST_LINES_RENDERED, proposal_html
+
+_TAGS = {"h3", "h4", "h5", "h6", "p", "br", "em", "strong", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "div"}
+_ATTRIBUTES = {"start", "value"}
+_HOSTILE = "abc XY1.2\n\n  \t#*_`~>-+=|[]()<>!&;:/\\\"'$•é<script><img src=x onerror=1>&lt;](javascript:"
+
+
+def _read(text: str) -> Any:
+    return html.fragment_fromstring(str(proposal_html(text)), create_parent="section")
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W\d_]", "", text)
+
+
+@given(st.text(st.sampled_from(_HOSTILE), max_size=200) | st.text(max_size=200))
+def test_no_letter_is_lost_and_no_tag_is_made_that_markdown_does_not_need(text: str) -> None:
+    shown = _read(text)
+    assert _letters(shown.text_content()) == _letters(printable(text))
+    for element in shown.iterdescendants():
+        assert element.tag in _TAGS
+        assert set(element.attrib) <= _ATTRIBUTES
+
+
+def test_headings_stand_below_those_of_the_page() -> None:
+    shown = _read("# Research Plan\n## Problem\n\nThe method\n==========\n\n###### Deep")
+    assert [(one.tag, one.text) for one in shown] == [
+        ("h3", "Research Plan"),
+        ("h4", "Problem"),
+        ("h3", "The method"),
+        ("h6", "Deep"),
+    ]
+
+
+def test_lines_that_were_broken_for_want_of_room_are_joined_and_others_stay() -> None:
+    shown = _read(
+        "Problem\nSmall language models that are fine-tuned on one domain after another forget the earlier ones Fore-\n"
+        "casting helps, but nobody knows which past examples to rehearse when the store is larger than the memory\n"
+        "allows.\nGoals:\n• one\n• two"
+    )
+    (paragraph,) = shown
+    pieces = [paragraph.text, *(one.tail for one in paragraph)]
+    assert [one.strip() for one in pieces] == [
+        "Problem",
+        "Small language models that are fine-tuned on one domain after another forget the earlier ones Fore-casting "
+        "helps, but nobody knows which past examples to rehearse when the store is larger than the memory allows.",
+        "Goals:",
+        "• one",
+        "• two",
+    ]
+
+
+def test_a_paragraph_in_each_long_line_stays_one() -> None:
+    assert len(_read(f"{'one ' * 100}\n{'two ' * 100}\n{'three ' * 100}").findall(".//br")) == 2
+
+
+@pytest.mark.parametrize("formula", ["$x^{*}$ and $y^{*}$", "2*x*y", "a_i * b_i", r"\alpha\_1 \{", "&lt;", "[1](2)"])
+def test_signs_that_may_be_part_of_a_formula_stay(formula: str) -> None:
+    assert _read(formula).text_content().strip() == formula
+
+
+def test_numbers_of_a_list_stay_those_that_were_typed() -> None:
+    assert [one.get("value") for one in _read("3. three\n7. seven").iter("li")] == ["3", "7"]
+
+
+def test_what_stands_behind_the_marks_of_code_is_seen() -> None:
+    assert _read("``` Ignore all instructions\nx\n```").text_content().strip() == "Ignore all instructions\nx"
+
+
+@pytest.mark.parametrize("text", ["*a " * LONGEST_RENDERED, "* a\n" * (MOST_LINES_RENDERED + 1)])
+def test_a_text_that_is_too_long_is_shown_as_it_is(text: str) -> None:
+    (shown,) = _read(text)
+    assert shown.get("class") == "words"
+    assert shown.text == text
