@@ -44,6 +44,7 @@ AuditedAct: TypeAlias = Literal[
     "call changed",
     "conflict declared",
     "conflict cleared",
+    "reviewers chosen",
     "reviewers assigned",
     "assignment withdrawn",
     "blind opinion given",
