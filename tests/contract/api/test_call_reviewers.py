@@ -83,7 +83,7 @@ async def test_whoever_never_signed_in_is_shown_as_such(service: Service) -> Non
 
 async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -> None:
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
-    batch, (first,) = await call_of(service, "# One")
+    batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
     async with asking(service, officer) as officers:
         made = await officers.post(path, json=GRACE)
@@ -112,7 +112,6 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -
         (batch, [grace["id"]]),
         (batch, [ada.member.id]),
     ]
-    assert first
 
 
 async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service) -> None:
@@ -205,13 +204,12 @@ async def test_nobody_is_assigned_who_was_taken_from_the_call_meanwhile(service:
 
 async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is_not_asked(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
-    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    _, bob = await people_of(service, "Ada Byron", "Bob Noyce")
     for turn in range(6):
         batch, _ = await call_of(service, *(f"# {turn}.{row}" for row in range(4)))
         async with asking(service, officer) as officers:
             await asyncio.gather(assign(officers, batch, per_proposal=2), choose(officers, batch, ids(bob)))
             assert (await who_has(officers, batch)).keys() <= set(ids(bob))
-    assert ada
 
 
 async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Service) -> None:
