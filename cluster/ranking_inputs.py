@@ -15,8 +15,10 @@ from assayer.ranking.comparison import sanitised_comparison
 from assayer.ranking.known_comparisons import Judging, KnownComparisons, of_these_words, other_words
 from assayer.ranking.report_evidence import evidence_of
 from assayer.reports.scores import score_of
+from assayer.text.sanitise import sanitise
 
 __all__ = [
+    "KnownFile",
     "ReportEvidence",
     "ReportScores",
     "comparisons_between",
@@ -25,6 +27,14 @@ __all__ = [
     "read_reports",
     "read_scores",
 ]
+
+
+class KnownFile(NamedTuple):
+    """The comparisons of an earlier ranking."""
+
+    comparisons: list[Comparison]
+    names: dict[IdeaId, str]
+    """What the senders of their ideas call them, where the file says."""
 
 
 class ReportScores(NamedTuple):
@@ -101,17 +111,21 @@ def _report(path: Path) -> Report | None:
         raise InputError(f"{path} cannot be read as a report.", "Evaluate its idea again, or take it away.") from None
 
 
-def read_comparisons(path: Path) -> list[Comparison]:
-    """Raises InputError naming the first line that is none; reasons are sanitised like all text from outside."""
+def read_comparisons(path: Path) -> KnownFile:
+    """Raises InputError naming the first line that is none; its texts are sanitised like all text from outside."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
-    found = []
+    found, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            found.append(_comparison(line, f"{path}:{number}"))
-    return found
+            named = _comparison(line, f"{path}:{number}")
+            found.append(sanitised_comparison(named.without_names()))
+            for idea, name in ((named.first, named.first_reference), (named.second, named.second_reference)):
+                if clean := " ".join(sanitise(name)[0].split()):
+                    names[idea] = clean
+    return KnownFile(found, names)
 
 
 def comparisons_between(
@@ -134,11 +148,10 @@ def comparisons_between(
     return found
 
 
-def _comparison(line: str, place: str) -> Comparison:
+def _comparison(line: str, place: str) -> NamedComparison:
     try:
-        one = NamedComparison.model_validate_json(line).without_names()
+        return NamedComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
             f"{place} is not a comparison.", "Give the comparisons.jsonl that an earlier `assayer rank` wrote."
         ) from None
-    return sanitised_comparison(one)

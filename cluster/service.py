@@ -60,6 +60,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
@@ -100,6 +101,7 @@ def api_services(
     """`unavailable`: why methods cannot run here; None: only what the settings tell by themselves is known."""
     audit_log, documents = PgAuditLog(database), open_documents(settings, database)
     mails = mail_outbox(settings, database)
+    members = PgMembers(database, audit_log, mails)
     return Services(
         settings=settings.api,
         clock=clock,
@@ -119,11 +121,12 @@ def api_services(
         access=settings.access,
         audit_log=audit_log,
         mails=mails,
-        members=PgMembers(database, audit_log, mails),
+        members=members,
         assignments=PgAssignments(database, audit_log, mails),
         opinions=PgOpinions(database, audit_log),
         panels=PgPanels(database),
         assigned_tables=PgAssignedTables(database),
+        call_reviewers=PgCallReviewers(database, audit_log, members),
         decisions=PgDecisions(database, audit_log),
         remarks=PgRemarks(database, audit_log),
         call_details=PgCallDetails(database, audit_log),

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, str | int | None]
 
 

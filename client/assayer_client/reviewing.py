@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Literal
 
+from assayer_client.people import Member
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import Absent, Body, JobState, Page, Resource
 
@@ -11,9 +12,26 @@ class AssignBody(Body):
     per_proposal: int = 2
     """Reviewers of each proposal, those that it has included."""
     reviewers: tuple[str, ...] | None = None
-    """None: all members who are reviewers."""
+    """Of those who review the call; None: all of them. Where nobody was chosen for it, they are all reviewers."""
     dry_run: bool = False
     """Only say who would get what."""
+
+
+class CallReviewersBody(Body):
+    reviewers: tuple[str, ...] | None
+    """These and nobody else; None: all members who are reviewers, as if nobody had been chosen."""
+    dry_run: bool = False
+    """Only say what would change."""
+
+
+class CallInvitationBody(Body):
+    name: str
+    email: str
+    """By it they are known when they first sign in with an identity provider."""
+    affiliation: str = ""
+    """Institutions, separated by semicolons: proposals from there are not assigned to them."""
+    mails: bool = True
+    """Whether they are told by mail: of this invitation and call, and of proposals assigned to them."""
 
 
 class ConflictBody(Body):
@@ -50,6 +68,29 @@ class SignOffBody(Body):
     """Also while assigned opinions are missing; how many is written down."""
     despite_unfinished: bool = False
     """Also while evaluations have not ended; how many is written down. They still end, and cannot be cancelled."""
+
+
+class CallReviewers(Resource):
+    chosen: bool
+    """False: nobody was chosen, and all reviewers are asked."""
+    reviewers: tuple[Member, ...]
+    """Who gets proposals when they are assigned, by name."""
+
+
+class WithdrawnAssignment(Resource):
+    evaluation: str
+    member: str
+
+
+class ChosenOutcome(Resource):
+    """What a choice changed, or would."""
+
+    dry_run: bool
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    """Chosen before, and no more."""
+    withdrawn: tuple[WithdrawnAssignment, ...]
+    """Assignments without an opinion that end."""
 
 
 class ConflictOfInterest(Resource):
@@ -220,6 +261,21 @@ class Panel(Resource):
     blind: PanelAgreement
     standing: PanelAgreement
     sign_off: SignOff | None
+
+
+def call_reviewers(batch: str) -> ApiCall[CallReviewers]:
+    """Who reviews a batch: those chosen and invited for it; where nobody was, all members who are reviewers."""
+    return ApiCall("GET", path("batches", batch, "reviewers"), reads(CallReviewers))
+
+
+def choose_reviewers(batch: str, body: CallReviewersBody) -> ApiCall[ChosenOutcome]:
+    """Chooses who reviews a batch, and nobody else. Assignments of others end, unless an opinion was given."""
+    return ApiCall("PUT", path("batches", batch, "reviewers"), reads(ChosenOutcome), body=body)
+
+
+def invite_reviewer(batch: str, body: CallInvitationBody) -> ApiCall[Member]:
+    """Makes somebody a member who is a reviewer, tells them of which call, and chooses them for it."""
+    return ApiCall("POST", path("batches", batch, "reviewers"), reads(Member), body=body)
 
 
 def assign(batch: str, body: AssignBody) -> ApiCall[AssignmentOutcome]:

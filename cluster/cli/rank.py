@@ -77,6 +77,8 @@ class _RankResult(NamedTuple):
     rejected: list[str]
     kept: list[Comparison]
     """Known comparisons of ideas that are not ranked now, or not by these words: they stay in the file."""
+    names: dict[IdeaId, str]
+    """What the file of known comparisons calls their ideas."""
 
 
 def rank(
@@ -176,9 +178,9 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     if given.evidence:
         evidence = _evidence(given.evidence, ideas, settings.ranking.evidence_chars, blind)
         remarks.append(f"What reports found is shown of {len(evidence):,} of {len(ideas):,} ideas.")
-    known, kept = [], list[Comparison]()
+    known, kept, names = [], list[Comparison](), dict[IdeaId, str]()
     if given.known:
-        read, rules = read_comparisons(given.known), RULES if blind else None
+        (read, names), rules = read_comparisons(given.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
         judging = judging_now(settings.ranking, model, rules, evidence is not None)
         between = comparisons_between(ideas, read, judging, given.known)
@@ -204,7 +206,7 @@ async def _rank(settings: Settings, given: _RankOptions, out: Path, console: Con
     with metrics_server(settings.metrics), ComparisonProgress(console) as bar:
         async with open_ranker(settings) as ranker:
             ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
-    return _RankResult(ranked, remarks, [one.message for one in rejected], [*kept, *ranked.set_aside])
+    return _RankResult(ranked, remarks, [one.message for one in rejected], [*kept, *ranked.set_aside], names)
 
 
 def _some(messages: Sequence[str]) -> str:
@@ -240,7 +242,7 @@ def _labelled(given: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]
 
 def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat] | None) -> list[Path]:
     pages = write_formats(out / "ranking", made.ranked, _RENDER, formats)
-    names = {one.id: one.reference for one in made.ranked.ranking.ideas}
+    names = made.names | {one.id: one.reference for one in made.ranked.ranking.ideas if one.reference}
     comparisons = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept], names)
     return [*pages, *write_files({out / _COMPARISONS: comparisons})]
 

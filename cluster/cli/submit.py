@@ -195,8 +195,10 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
         place = {"first": accepted.next_row, "open": number < len(others)}
         try:
             accepted = client.add_files(accepted.id, uploads, MoreRowsQuery.model_validate({**options, **place}))
-        except ClientError:
-            remark(f"The batch {accepted.id} has {taken:,} ideas; the files from {uploads[0].name} on are missing.")
+        except (ClientError, KeyboardInterrupt):
+            has = "1 idea" if taken == 1 else f"{taken:,} ideas"
+            remark(f"The batch {accepted.id} has {has}; the files from {uploads[0].name} on are missing.")
+            remark(f"To see how far it is: `assayer watch {accepted.id}`.")
             raise
         more = _report_accepted(accepted)
         rows, taken = rows + more[0], taken + more[1]

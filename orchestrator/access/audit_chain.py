@@ -52,6 +52,7 @@ AuditedAct: TypeAlias = Literal[
     "ranking cancelled",
     "conflict declared",
     "conflict cleared",
+    "reviewers chosen",
     "reviewers assigned",
     "assignment withdrawn",
     "blind opinion given",

@@ -293,7 +293,7 @@ class UploadLimit:
     def _too_slow(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
-            f"Reading the ideas of this body takes more than {self._settings.reading_seconds:g} s. "
+            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, and none was taken. "
             "Send them in several parts.",
         )
 

@@ -41,6 +41,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
@@ -106,6 +107,7 @@ class Services:
     members: PgMembers
     assignments: PgAssignments
     assigned_tables: PgAssignedTables
+    call_reviewers: PgCallReviewers
     opinions: PgOpinions
     decisions: PgDecisions
     panels: PgPanels

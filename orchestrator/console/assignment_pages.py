@@ -17,13 +17,15 @@ from orchestrator.api.identifiers import PathId
 from orchestrator.api.problems import HttpProblem, not_found, not_there
 from orchestrator.api.routes.assignments import AssignBody, DraftOfAssignments, draft_assignments, keep_draft
 from orchestrator.api.services import Services, ServicesDependency
+from orchestrator.console.member_pages import MemberForm
+from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.assigned_tables import ASSIGNED_PAGE, AssignedView, ReviewerLoad
 
-__all__ = ["router"]
+__all__ = ["router", "shown_assignments"]
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
@@ -38,6 +40,8 @@ _CONFLICTS = 200
 
 class AssignedQuery(AssignedView):
     per_proposal: PerProposal | None = None
+    find: str = Field(default="", max_length=200)
+    """Words of a reviewer's name, address or institutions: who can be chosen is listed by them."""
 
 
 class PlanAsShown(NamedTuple):
@@ -64,7 +68,9 @@ async def assignments(
 ) -> Response:
     """As it is; with a number of reviewers also as it would be."""
     call = await services.find_batch(who.tenant, id)
-    return await _shown(request, who, services, call, per_proposal=query.per_proposal, view=query)
+    return await shown_assignments(
+        request, who, services, call, per_proposal=query.per_proposal, view=query, find=query.find
+    )
 
 
 @router.post("")
@@ -82,7 +88,7 @@ async def assign(
     draft = await draft_assignments(services, who.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "Who would get what has changed since it was shown. Nobody was assigned: look at it again."
-        return await _shown(request, who, services, call, per_proposal=per_proposal, fault=changed)
+        return await shown_assignments(request, who, services, call, per_proposal=per_proposal, fault=changed)
     await keep_draft(services, who.tenant, call.id, draft, who.actor)
     return _back(call)
 
@@ -102,10 +108,10 @@ async def withdraw(
     try:
         gone = await services.assignments.withdraw(who.tenant, job, MemberId(reviewer), who.actor, services.clock.now())
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        return await shown_assignments(request, who, services, call, fault=str(refusal))
     if not gone:
         fault = "They have given their opinion on it, or it is not assigned to them any more. Nothing was withdrawn."
-        return await _shown(request, who, services, call, fault=fault)
+        return await shown_assignments(request, who, services, call, fault=fault)
     return _back(call)
 
 
@@ -151,19 +157,19 @@ async def _conflict(
     call = await services.find_batch(who.tenant, id)
     job = await _proposal(services, who, call, evaluation)
     if len(reason.strip()) < 3:
-        return await _shown(request, who, services, call, fault="Say why, in three letters or more.")
+        return await shown_assignments(request, who, services, call, fault="Say why, in three letters or more.")
     act = services.assignments.clear if clears else services.assignments.declare
     try:
         done = await act(who.tenant, job, MemberId(reviewer), reason.strip(), who.actor, services.clock.now())
     except ReviewRefused as refusal:
-        return await _shown(request, who, services, call, fault=str(refusal))
+        return await shown_assignments(request, who, services, call, fault=str(refusal))
     if done is None:
         await _proposal(services, who, call, evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", reviewer)
     return _back(call)
 
 
-async def _shown(
+async def shown_assignments(
     request: Request,
     who: SignedIn,
     services: Services,
@@ -171,27 +177,35 @@ async def _shown(
     *,
     per_proposal: int | None = None,
     view: AssignedView | None = None,
+    find: str = "",
+    ended: EndedByChoice | None = None,
+    given: MemberForm | None = None,
     fault: str = "",
+    status: int | None = None,
 ) -> Response:
-    draft, status = None, 409 if fault else 200
+    """`ended`: assignments that a choice of reviewers would end. `given`: what was typed about somebody to be invited.
+    `status`: 200, or 409 with a fault, unless it is given."""
+    draft, status = None, status or (409 if fault else 200)
     view = view or AssignedView()
     if per_proposal is not None and who.may("assign reviewers"):
         try:
             draft = await draft_assignments(services, who.tenant, call.id, AssignBody(per_proposal=per_proposal))
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
-    page, loads, conflicts, members, sign_off = await asyncio.gather(
+    page, loads, conflicts, members, chosen, sign_off = await asyncio.gather(
         services.assigned_tables.page(who.tenant, call.id, view),
         services.assigned_tables.loads(who.tenant, call.id),
         services.assigned_tables.conflicts(who.tenant, call.id, _CONFLICTS),
         services.members.list(who.tenant),
+        services.call_reviewers.chosen(who.tenant, call.id),
         services.decisions.signed_off(who.tenant, call.id),
     )
     signed, not_blind = await asyncio.gather(
         services.decisions.signed_names(who.tenant, call.id),
         services.assignments.not_blind(who.tenant, call.id),
     )
-    reviewers = [one for one in members if one.role == "reviewer" and one.removed_at is None]
+    choice = reviewer_choice(members, chosen, find)
+    people = [*choice.asked, *(one for one in members if one.id in loads and one not in choice.asked)]
     return page_response(
         "assignments.html",
         request,
@@ -200,7 +214,7 @@ async def _shown(
         call=call,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft) if draft else None,
+        plan=_plan_as_shown(draft, {one.id for one in choice.asked}) if draft else None,
         not_blind=not_blind,
         digest=_digest(draft) if draft else "",
         per_proposal=per_proposal,
@@ -209,8 +223,13 @@ async def _shown(
         page=page,
         pages=max(1, -(-page.matching // ASSIGNED_PAGE)),
         names={str(one.id): one.name for one in members} | signed,
-        reviewers=reviewers,
-        loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in reviewers},
+        choice=choice,
+        ended=ended,
+        given=given,
+        mailed=services.mails.enabled,
+        reviewers=choice.asked,
+        people=people,
+        loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in people},
         conflicts=conflicts,
         sign_off=sign_off,
     )

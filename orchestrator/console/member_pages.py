@@ -1,10 +1,11 @@
 """`/console/members`: who works here, in which role; invited, changed, given a key, removed."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import RedirectResponse
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from assayer.models import Frozen
@@ -21,7 +22,9 @@ from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import KeyId
 from orchestrator.reviewing.models import Member, ReviewRefused
 
-__all__ = ["caller_of", "router"]
+__all__ = ["GivenMember", "MemberForm", "caller_of", "checked_form", "router"]
+
+B = TypeVar("B", bound=BaseModel)
 
 router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=False)
 
@@ -180,9 +183,14 @@ async def _member(services: Services, who: SignedIn, id: str) -> Member:
 
 
 def _body(given: MemberForm) -> members.MemberBody:
+    """Raises HttpProblem."""
+    return checked_form(members.MemberBody, given.model_dump())
+
+
+def checked_form(body: type[B], given: Mapping[str, str]) -> B:
     """Raises HttpProblem with a sentence for each field that cannot be."""
     try:
-        return members.MemberBody.model_validate(given.model_dump())
+        return body.model_validate(given)
     except ValidationError as error:
         fields = dict.fromkeys(str(one["loc"][0]) for one in error.errors())
         raise HttpProblem("invalid-request", " ".join(_RULES[field] for field in fields)) from None

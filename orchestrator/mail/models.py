@@ -50,6 +50,11 @@ class ReviewsAssigned(Frozen):
 class MemberInvited(Frozen):
     kind: Literal["member invited"] = "member invited"
     role: PersonRole
+    call: BatchId | None = None
+    """That they are invited to review; null: to work here, whatever comes."""
+    name: str = ""
+    due: dt.date | None = None
+    """The last day for opinions on that call."""
 
 
 MailNews: TypeAlias = Annotated[CallFinished | ReviewsAssigned | MemberInvited, Field(discriminator="kind")]

@@ -64,10 +64,7 @@ def _words(news: MailNews, tenant: str, url: str) -> tuple[str, str]:
         case ReviewsAssigned():
             return _reviews_assigned(news, url)
         case MemberInvited():
-            of = _one_line(tenant)
-            text = f"You are invited to work with assayer for {of}, as {_ROLES[news.role]}.\n\n"
-            text += "Sign in with your organisation's account if the page offers it, by this address; or with the key "
-            return f"Invitation: assayer of {of}", f"{text}that you are handed:\n{url}/console/sign-in"
+            return _member_invited(news, _one_line(tenant), url)
         case _:
             assert_never(news)
 
@@ -99,6 +96,16 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
         text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score there, or less\n"
         text += f"than a full one. That says nothing about their worth: {url}/console/calls/{news.call}?fit=poor"
     return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
+
+
+def _member_invited(news: MemberInvited, of: str, url: str) -> tuple[str, str]:
+    call = None if news.call is None else _one_line(news.name) or news.call
+    subject = f"Invitation: assayer of {of}" if call is None else f"Invitation to review: {call}"
+    deed = f"work with assayer for {of}" if call is None else f"review proposals of {call} for {of}"
+    due = f"\nOpinions are due by {news.due}." if news.due is not None else ""
+    text = f"You are invited to {deed}, as {_ROLES[news.role]}.{due}\n\n"
+    text += "Sign in with your organisation's account if the page offers it, by this address; or with the key "
+    return subject, f"{text}that you are handed:\n{url}/console/sign-in"
 
 
 def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:

@@ -68,7 +68,8 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
-# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed.
+# Of what was planned, what can still be: the proposal may be erased meanwhile, a conflict declared, a reviewer removed,
+# or taken from the call.
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
@@ -78,6 +79,10 @@ _ASSIGN = f"""
     JOIN members ON members.id = given.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
         SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
+    )
+    AND (
+        NOT EXISTS (SELECT FROM call_reviewers WHERE batch = $4)
+        OR EXISTS (SELECT FROM call_reviewers AS chosen WHERE chosen.batch = $4 AND chosen.member = members.id)
     )
     FOR KEY SHARE OF jobs, members
     ON CONFLICT DO NOTHING RETURNING evaluation, member

@@ -76,8 +76,14 @@ class PgMails(PgOutbox[ClaimedMail]):
         self.enabled = enabled
         """Whether this service sends mails."""
 
-    async def add_invitation(self, connection: Connection, member: Member) -> None:
-        await self._add(connection, member.id, None, MemberInvited(role=member.role))
+    async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
+        """`batch`: the call that they are invited to review."""
+        news, call = MemberInvited(role=member.role), None
+        if self.enabled and batch is not None:
+            call = await connection.fetchrow(_CALL, member.tenant, batch)
+        if call is not None:
+            news = MemberInvited(role=member.role, call=batch, name=call["name"], due=call["opinions_due"])
+        await self._add(connection, member.id, batch, news)
 
     async def add_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]

@@ -10,7 +10,7 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
 from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.api_keys import GeneratedKey, hash_key
-from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
@@ -99,14 +99,31 @@ class PgMembers:
 
         async def work(connection: Connection) -> Member | None:
             async with connection.transaction():
-                row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), actor.id, now)
-                if row is not None:
-                    await self._log.append(connection, tenant, actor, "member invited", id, now, **new.model_dump())
-                    if mailed:
-                        await self._mails.add_invitation(connection, _member(row))
-                return None if row is None else _member(row)
+                return await self.invite_within(connection, tenant, id, new, actor, now, mailed=mailed)
 
         return await self._database.run(work)
+
+    async def invite_within(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        id: MemberId,
+        new: NewMember,
+        actor: Actor,
+        now: dt.datetime,
+        *,
+        mailed: bool,
+        batch: BatchId | None = None,
+    ) -> Member | None:
+        """The same in a transaction of the caller's. `batch`: the call that they are invited to review."""
+        row = await connection.fetchrow(_INVITE, id, tenant, *_values(new), actor.id, now)
+        if row is None:
+            return None
+        said = new.model_dump() | ({} if batch is None else {"call": batch})
+        await self._log.append(connection, tenant, actor, "member invited", id, now, **said)
+        if mailed:
+            await self._mails.add_invitation(connection, _member(row), batch)
+        return _member(row)
 
     async def list(self, tenant: TenantId) -> list[Member]:
         """By name, removed ones included."""
@@ -114,6 +131,10 @@ class PgMembers:
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
         row = await self._database.fetch_one(_GET, tenant, id)
+        return None if row is None else _member(row)
+
+    async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
+        row = await connection.fetchrow(_GET, tenant, id)
         return None if row is None else _member(row)
 
     async def change(

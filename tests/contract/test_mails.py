@@ -193,6 +193,21 @@ async def test_somebody_who_is_invited_is_told_where_to_sign_in(service: Service
     assert mail["kind"] == "member invited"
 
 
+async def test_somebody_who_is_invited_for_a_call_is_told_which(service: Service, post: MailPost) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    call = await handed_in(service, officer, "# One", opinions_due="2031-12-01")
+    async with asking(service, officer) as client:
+        made = await client.post(f"/v1/batches/{call}/reviewers", json={"name": "Ada", "email": "ada@example.org"})
+        assert made.status_code == 201, made.text
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+    assert letter.recipients == ("ada@example.org",)
+    assert letter.message["Subject"] == "Invitation to review: Call 7"
+    assert "review proposals of Call 7 for acme" in letter.text
+    assert "due by 2031-12-01" in letter.text
+    assert "One" not in letter.text
+
+
 async def test_a_service_that_sends_no_mails_owes_none(service: Service) -> None:
     silent = PgMails(service.database, enabled=False)
     owner = await person(service, "owner", "Olga Owner")

@@ -26,6 +26,7 @@ TABLES = {
     "audit_tips",
     "batch_counts",
     "batches",
+    "call_reviewers",
     "conflicts",
     "deliveries",
     "document_files",

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-from assayer.models.ranking import GroupAnalysis, Ranking
+from assayer.models.ranking import GroupAnalysis, NamedComparison, Ranking
 from benchmarks.simulator.process import Simulator
 from tests.e2e.program import Ended, Program
 from tests.polling import LONGEST_SECONDS, wait_until
 
-_FIRST, _ALL = 6, 8
+_FEWER, _FIRST, _ALL = 4, 6, 8
 _CALLS = 3
 
 
@@ -32,6 +32,8 @@ class Ranked(NamedTuple):
     again_answered: int
     more: Ended
     more_answered: int
+    fewer: Ended
+    """Four of them, with the comparisons of all."""
 
 
 def _ideas(program: Program, count: int) -> Path:
@@ -40,7 +42,7 @@ def _ideas(program: Program, count: int) -> Path:
         "We ask whether shade number {n} helps seedlings of {n} species through a dry summer. Plots are drawn by lot, "
         "survival is counted weekly for two years, and the analysis is written down before the first count."
     )
-    records = [{"title": f"Shade plan {n}", "text": text.format(n=n + 2)} for n in range(count)]
+    records = [{"id": f"A-{n}", "title": f"Shade plan {n}", "text": text.format(n=n + 2)} for n in range(count)]
     path.write_text("\n".join(map(json.dumps, records)), "utf-8")
     return path
 
@@ -88,7 +90,9 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
         *("--labelled", _labelled(program), "--classes", "reject,accept"),
     )
     more_answered = simulated.stats().answered - total - again_answered
-    return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered)
+    known = ("--known", program.home / "more" / "comparisons.jsonl")
+    fewer = program.run(*("rank", _ideas(program, _FEWER), "--calls-per-idea", _CALLS, "--out", "fewer"), *known)
+    return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)
 
 
 def test_ranking_interrupted_goes_on_from_what_was_answered(ranked: Ranked) -> None:
@@ -144,6 +148,14 @@ def test_added_ideas_keep_the_comparisons_and_labelled_ones_give_baselines(ranke
     assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out
 
 
+def test_comparisons_of_ideas_that_are_not_ranked_now_keep_their_names(ranked: Ranked) -> None:
+    assert ranked.fewer.code == 0, ranked.fewer.err
+    lines = (ranked.program.home / "fewer" / "comparisons.jsonl").read_text("utf-8").splitlines()
+    named = [NamedComparison.model_validate_json(line) for line in lines]
+    names = {one.first: one.first_reference for one in named} | {one.second: one.second_reference for one in named}
+    assert sorted(names.values()) == [f"A-{n}" for n in range(_ALL)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -160,7 +172,7 @@ def test_ranking_that_cannot_be_made_is_refused_at_once(ranked: Ranked, argument
 def test_ideas_that_cannot_be_ranked_are_named(ranked: Ranked) -> None:
     twice = ranked.program.run("rank", "6.jsonl", "6.jsonl")
     assert twice.code == 2
-    assert "more than once: 6.jsonl:1, 6.jsonl:2" in twice.err
+    assert "more than once: 6.jsonl:1 (A-0), 6.jsonl:2 (A-1)" in twice.err
 
 
 def test_too_few_ideas_are_refused_with_what_was_wrong_with_the_others(ranked: Ranked) -> None:

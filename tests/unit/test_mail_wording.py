@@ -56,6 +56,7 @@ def test_no_name_adds_a_header_or_a_recipient(name: str, person: str, tenant: st
         ended(name),
         ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
         MemberInvited(role="owner"),
+        MemberInvited(role="reviewer", call=CALL, name=name, due=dt.date(2031, 12, 1)),
     ):
         sent = compose_mail(mail(news, name=person, tenant=tenant), SENDER, URL, NOW).as_bytes()
         read = message_from_bytes(sent, policy=SMTP)
@@ -149,3 +150,18 @@ def test_a_call_without_a_name_is_called_by_its_id() -> None:
 def test_the_id_of_a_message_stays_and_names_the_sender() -> None:
     first, again = (compose_mail(mail(ended()), SENDER, URL, now) for now in (NOW, NOW + dt.timedelta(hours=3)))
     assert first["Message-ID"] == again["Message-ID"] == "<00000000000040008000000000000007@example.org>"
+
+
+def test_an_invitation_to_review_names_the_call_and_the_day() -> None:
+    news = MemberInvited(role="reviewer", call=CALL, name="Spring call", due=dt.date(2031, 12, 1))
+    sent = compose_mail(mail(news), SENDER, URL, NOW)
+    assert sent["Subject"] == "Invitation to review: Spring call"
+    text = str(sent.get_content())
+    assert text.startswith(
+        "You are invited to review proposals of Spring call for acme, as a reviewer: you give opinions"
+    )
+    assert "Opinions are due by 2031-12-01." in text
+    assert f"{URL}/console/sign-in" in text
+    unnamed = MemberInvited(role="reviewer", call=CALL)
+    assert "review proposals of bt_7 for acme" in text_of(unnamed)
+    assert "due by" not in text_of(unnamed)

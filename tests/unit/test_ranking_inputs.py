@@ -6,7 +6,7 @@ import pytest
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, Report
-from assayer.models.ranking import Comparison, DimensionVerdict
+from assayer.models.ranking import Comparison, DimensionVerdict, NamedComparison
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.ranking.known_comparisons import Judging
 from assayer.reports.json_and_csv import as_json
@@ -26,6 +26,15 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
     return Comparison(first=_IDEAS[first].id, second=_IDEAS[second].id, verdicts=(verdict,))
 
 
+def test_names_of_known_comparisons_are_read_with_them(tmp_path: Path) -> None:
+    path, one = tmp_path / "known.jsonl", _comparison()
+    named = NamedComparison.of(one, {one.first: "A-1", one.second: "A-\u202e2"})
+    path.write_text(f"{one.model_dump_json()}\n{named.model_dump_json()}\n", "utf-8")
+    read = read_comparisons(path)
+    assert read.comparisons == [one, one]
+    assert read.names == {one.first: "A-1", one.second: "A-2"}
+
+
 def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -> None:
     path = tmp_path / "comparisons.jsonl"
     path.write_text(
@@ -35,7 +44,7 @@ def test_comparisons_written_are_read_back_without_hidden_text(tmp_path: Path) -
         + "\n",
         "utf-8",
     )
-    assert read_comparisons(path) == [_comparison(), _comparison(1, 2, "better no")]
+    assert read_comparisons(path).comparisons == [_comparison(), _comparison(1, 2, "better no")]
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])

@@ -17,6 +17,7 @@ from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.problems import HttpProblem, not_there
+from orchestrator.api.routes.call_reviewers import ReviewerId, asked_reviewers
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.jobs.api_keys import AuthenticatedCaller
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -37,7 +38,6 @@ __all__ = [
 ]
 
 Reason = Annotated[str, Explained, Field(max_length=2_000)]
-ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
 
 router = APIRouter(tags=["reviewing"])
 
@@ -46,7 +46,7 @@ class AssignBody(Body):
     per_proposal: int = Field(default=2, ge=1, le=10)
     """Reviewers of each proposal, those that it has included."""
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
-    """Null: all members who are reviewers."""
+    """Of those who review the call; null: all of them. Where nobody was chosen for it, they are all reviewers."""
     dry_run: bool = False
     """Only say who would get what."""
 
@@ -160,7 +160,7 @@ async def draft_assignments(
     if await services.decisions.signed_off(tenant, batch) is not None:
         raise HttpProblem("conflict", f"The call {batch} is signed off. Nothing about it changes.")
     not_blind = await services.assignments.not_blind(tenant, batch)
-    people = await _reviewers(services, tenant, body.reviewers, not_blind)
+    people = await _reviewers(services, tenant, batch, body.reviewers, not_blind)
     proposals = await services.assignments.proposals(tenant, batch)
     interests = [Interest(one.id, one.name, one.affiliation, one.email) for one in people]
     if search:
@@ -286,26 +286,34 @@ def _found(proposals: Sequence[ProposalText], people: Sequence[Interest]) -> lis
 
 
 async def _reviewers(
-    services: Services, tenant: TenantId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
+    services: Services,
+    tenant: TenantId,
+    batch: BatchId,
+    named: tuple[str, ...] | None,
+    not_blind: Mapping[MemberId, dt.datetime],
 ) -> list[Member]:
-    """Without those whose first opinions would not be blind. Raises HttpProblem, also where one of them is named."""
-    known = {one.id: one for one in await services.members.list(tenant) if one.removed_at is None}
-    chosen = [one for one in known.values() if one.role == "reviewer" and (named is None or one.id in named)]
-    strangers = set(named or ()) - {one.id for one in chosen}
-    if strangers:
-        raise HttpProblem.invalid(f"These are no reviewers of yours: {', '.join(sorted(strangers))}.", "/reviewers")
-    if not chosen:
-        raise HttpProblem("conflict", "There are no reviewers. Invite some: POST /v1/members.")
-    blind = [one for one in chosen if one.id not in not_blind]
-    if named is not None and len(blind) < len(chosen):
+    """Of those who review the call, without those whose first opinions would not be blind. Raises HttpProblem, also
+    where one of them is named."""
+    asked = await asked_reviewers(services, tenant, batch)
+    found = [one for one in asked.people if named is None or one.id in named]
+    if strangers := sorted(set(named or ()) - {one.id for one in found}):
+        who = "are no reviewers of yours" if asked.chosen is None else "do not review this call"
+        raise HttpProblem.invalid(f"These {who}: {', '.join(strangers)}.", "/reviewers")
+    if not found and asked.chosen is not None:
+        detail = "Nobody who was chosen for this call is a reviewer any more. Choose or invite others"
+        raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
+    if not found:
+        raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
+    blind = [one for one in found if one.id not in not_blind]
+    if named is not None and len(blind) < len(found):
         said = " ".join(
             f"{one.name} could read the reports of this call until {not_blind[one.id]:%Y-%m-%d}, in another role: a "
             "first opinion would not be blind."
-            for one in chosen
+            for one in found
             if one.id in not_blind
         )
         raise HttpProblem.invalid(said, "/reviewers")
     if not blind:
         whose = "All reviewers could read the reports of this call in another role: no first opinion would be blind."
-        raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/members.")
+        raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/batches/{batch}/reviewers.")
     return blind

@@ -22,7 +22,7 @@ from orchestrator.mail.models import Mail
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.store.members import FOR_OWNERS, other_address
 
-__all__ = ["MemberBody", "MemberPatch", "router"]
+__all__ = ["Affiliation", "Email", "MemberBody", "MemberPatch", "router"]
 
 Email = Annotated[str, Field(pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,189}$")]
 Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]

@@ -73,6 +73,7 @@ function upload(path, files, key, told) {
     for (const [name, value] of [["Accept", "application/json"], ["X-CSRF-Token", form.dataset.csrf], ["Idempotency-Key", key]])
       request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => told(event.loaded / event.total);
+    request.upload.onload = () => told(1, true);
     request.onload = () => request.status < 300 ? done(request.response)
       : failed(Object.assign(new Refusal(request.status, request.response || {}), { wait: Number(request.getResponseHeader("Retry-After")) }));
     request.onerror = () => failed(new Error("The service cannot be reached."));
@@ -105,20 +106,35 @@ async function patiently(path, files, told, key = newKey()) {
   }
 }
 
-/** Sends all parts by `sendPart(files, number, isLast, told)`; those that arrived earlier are left out. */
-async function eachPart(files, after, sendPart) {
+const TOO_MUCH = 413;
+/** Which parts have arrived, and which were too much at once, by their numbers: `3`, and of that in parts `3.1`. */
+const noParts = () => ({ arrived: new Set(), cut: new Set() });
+/** Sends all parts by `sendPart(files, isLast, told)`; those that arrived earlier are left out, and what is too much for the
+ * service at once goes in smaller ones. */
+async function eachPart(files, { arrived, cut }, sendPart) {
   const all = files.reduce((sum, file) => sum + file.size, 0);
   let sent = 0, number = 0, waiting = null;
-  const one = async (part, isLast) => {
+  const one = async (part, isLast, name = `${++number}`) => {
     const size = part.reduce((sum, file) => sum + file.size, 0);
-    const told = (share) => {
+    const told = (share, isReading = false) => {
       const whole = all ? Math.min(1, (sent + share * size) / all) : 1;
       at("sent").value = whole;
-      at("sent-words").textContent = `${Math.round(100 * whole)} % of ${(all / 1e6).toFixed(1)} MB`;
+      at("sent-words").textContent = `${Math.round(100 * whole)} % of ${(all / 1e6).toFixed(1)} MB${isReading ? ": the service is reading …" : ""}`;
     };
     told(0);
-    if (++number > after) await sendPart(part, number, isLast, told);
-    sent += size;
+    if (!arrived.has(name) && !cut.has(name))
+      try {
+        await sendPart(part, isLast, told);
+        arrived.add(name);
+      } catch (error) {
+        if (error.status !== TOO_MUCH || !await smallerParts(part)) throw error;
+        cut.add(name);
+      }
+    if (arrived.has(name)) sent += size;
+    else {
+      const smaller = await smallerParts(part);
+      for (const [place, some] of smaller.entries()) await one(some, isLast && place === smaller.length - 1, `${name}.${place + 1}`);
+    }
   };
   for await (const part of uploadParts(files, MOST_BYTES, MOST_FILE_BYTES)) {
     if (waiting) await one(waiting, false);
@@ -139,7 +155,7 @@ async function withoutUsable(asked) {
 
 async function check(files) {
   const parts = [];
-  await eachPart(files, 0, async (part, _, __, told) =>
+  await eachPart(files, noParts(), async (part, _, told) =>
     parts.push(await withoutUsable(patiently(`/v1/batches/estimate?${options()}`, part, told))));
   const sum = (name) => parts.reduce((total, part) => total + (part[name] ?? 0), 0);
   const known = parts.filter((part) => part.ideas);
@@ -178,8 +194,8 @@ function finish(parts) {
 }
 
 async function send(files) {
-  const begun = call.begun ??= { parts: 0, id: null, key: null, next: 1, accepted: 0, rejected: [] };
-  await eachPart(files, begun.parts, async (part, number, isLast, told) => {
+  const begun = call.begun ??= { parts: noParts(), id: null, key: null, next: 1, accepted: 0, rejected: [] };
+  await eachPart(files, begun.parts, async (part, isLast, told) => {
     const query = options();
     query.set("open", !isLast);
     if (begun.id === null) {
@@ -190,8 +206,11 @@ async function send(files) {
     else query.set("first", begun.next);
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();
-    const answer = await patiently(`${path}?${query}`, part, told, begun.key);
-    Object.assign(begun, { key: null, parts: number, id: answer.id, next: answer.next_row, accepted: begun.accepted + answer.accepted });
+    const answer = await patiently(`${path}?${query}`, part, told, begun.key).catch((error) => {
+      if (error.status === TOO_MUCH) begun.key = null; // nothing was taken: what goes next is another request
+      throw error;
+    });
+    Object.assign(begun, { key: null, id: answer.id, next: answer.next_row, accepted: begun.accepted + answer.accepted });
     begun.rejected.push(...answer.rejected);
   });
   const refused = stillRefused(begun.rejected);

@@ -49,6 +49,7 @@ from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_contents import PgCallContents
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.decisions import PgDecisions
@@ -101,6 +102,7 @@ class Service:
             return checks
 
         audit_log, mails = PgAuditLog(database), PgMails(database, enabled=True)
+        members = PgMembers(database, audit_log, mails)
         services = Services(
             settings=ApiSettings(**{"refusal_seconds": 0.0, **settings}),
             clock=clock,
@@ -120,11 +122,12 @@ class Service:
             access=AccessSettings(),
             audit_log=audit_log,
             mails=mails,
-            members=PgMembers(database, audit_log, mails),
+            members=members,
             assignments=PgAssignments(database, audit_log, mails),
             opinions=PgOpinions(database, audit_log),
             panels=PgPanels(database),
             assigned_tables=PgAssignedTables(database),
+            call_reviewers=PgCallReviewers(database, audit_log, members),
             decisions=PgDecisions(database, audit_log),
             remarks=PgRemarks(database, audit_log),
             call_details=PgCallDetails(database, audit_log),

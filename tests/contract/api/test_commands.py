@@ -254,6 +254,23 @@ async def test_submit_that_stops_waiting_says_how_to_go_on(program: Program) -> 
     assert process.returncode == 130
 
 
+async def test_submit_that_is_stopped_between_parts_names_the_batch(program: Program, service: Service) -> None:
+    (program.home / "many").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (program.home / "many" / name).write_bytes(b'{"title": "Corals", "text": "short"}\n' + b" " * 30_000_000)
+    (program.home / "many" / "a.txt").write_text(TEXT)
+    process = await program.start("submit", "many", "--wait")
+    assert process.stderr is not None
+    assert "Refused" in (await process.stderr.readline()).decode()
+    process.send_signal(signal.SIGINT)
+    _, told = await process.communicate()
+    (batch,) = await service.services.jobs.batches(ACME, after=None, limit=9)
+    words = " ".join(told.decode().split())
+    assert f"The batch {batch.id} has 1 idea; the files from b.jsonl on are missing." in words
+    assert f"`assayer watch {batch.id}`" in words
+    assert process.returncode == 130
+
+
 async def test_batches_and_evaluations_are_listed_with_what_went_wrong(program: Program, service: Service) -> None:
     batch = (await program.run("submit", "ideas")).out.strip()
     single = (await program.run("submit", "ideas/risk.txt", "--method", "grapheval")).out.strip()

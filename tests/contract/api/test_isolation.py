@@ -20,6 +20,7 @@ _PARAMETERS = {
 _BODIES: dict[str, dict[str, Any]] = {
     "/v1/batches/{id}/assignments": {},
     "/v1/batches/{id}/sign-off": {},
+    "/v1/batches/{id}/reviewers": {"name": "A Friend", "email": "friend@example.org"},
     "/v1/evaluations/{id}/conflicts": {"reviewer": "mb_1", "reason": "a friend"},
     "/v1/evaluations/{id}/override": {"score": 5, "reason": "a friend"},
     "/v1/evaluations/{id}/opinions": {"score": 5},
@@ -61,7 +62,7 @@ async def test_another_tenants_things_are_not_there(service: Service, role: Role
             if "{id}" not in path:
                 continue
             needed = _PARAMETERS.get((method, path), {})
-            body = _BODIES.get(path, {"name": "mine"})
+            body = {"reviewers": None} if method == "PUT" else _BODIES.get(path, {"name": "mine"})
             for thing in (done, queued, curation, key, batch, in_batch, member):
                 at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)
@@ -107,4 +108,6 @@ async def test_a_cursor_of_another_tenant_shows_nothing_of_theirs(service: Servi
 async def _everything(service: Service) -> list[Any]:
     rows = await service.database.fetch("SELECT id, state FROM jobs ORDER BY id")
     keys = await service.database.fetch("SELECT id, revoked_at FROM api_keys ORDER BY id")
-    return [tuple(row) for row in (*rows, *keys)]
+    people = await service.database.fetch("SELECT id, tenant, role FROM members ORDER BY id")
+    chosen = await service.database.fetch("SELECT batch, member FROM call_reviewers ORDER BY batch, member")
+    return [tuple(row) for row in (*rows, *keys, *people, *chosen)]

@@ -31,6 +31,8 @@ _FORMS: dict[str, dict[str, str]] = {
         "reviewer": "MEMBER",
         "reason": "a friend",
     },
+    "/console/calls/{id}/assignments/reviewers": {"everybody": "yes"},
+    "/console/calls/{id}/assignments/invite": {"name": "New One", "email": "new@example.org"},
     "/console/calls/{id}/cancel": {},
     "/console/calls/{id}/retry": {},
     "/console/calls/{id}/views": {"name": "mine"},
@@ -176,6 +178,14 @@ async def _everything(service: Service) -> list[tuple[object, ...]]:
     given = await service.database.fetch("SELECT evaluation, member, at FROM assignments ORDER BY 1, 2")
     decided = [
         await service.database.fetch(f"SELECT * FROM {table}")  # noqa: S608 - our own names
-        for table in ("opinions", "conflicts", "remarks", "score_overrides", "sign_offs", "point_judgements")
+        for table in (
+            "opinions",
+            "conflicts",
+            "remarks",
+            "score_overrides",
+            "sign_offs",
+            "point_judgements",
+            "call_reviewers",
+        )
     ]
     return [tuple(row) for row in (*members, *jobs, *given, *(one for rows in decided for one in rows))]

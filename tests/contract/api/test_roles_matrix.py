@@ -22,10 +22,13 @@ _BODY = {
     "agrees": True,
     "reason": "because it is",
     "text": "Look at the budget.",
+    "reviewers": None,
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
     "/v1/members/{id}": ("name",),
+    "POST /v1/batches/{id}/reviewers": ("name", "email"),
+    "PUT /v1/batches/{id}/reviewers": ("reviewers",),
     "/v1/evaluations/{id}/opinions": ("score",),
     "/v1/evaluations/{id}/judgements": ("point", "agrees", "reason"),
     "/v1/evaluations/{id}/override": ("score", "reason"),
@@ -82,7 +85,7 @@ async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role:
     seen = 0
     for method, path, acts in _routes(service):
         thing = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
-        body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(path, ())}
+        body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(f"{method} {path}", _FIELDS.get(path, ()))}
         if path.endswith("/conflicts") and role != "reviewer":
             body["reviewer"] = member
         named = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
@@ -90,7 +93,7 @@ async def test_who_may_is_not_refused_and_who_may_not_is(service: Service, role:
             answer = await client.request(
                 method,
                 path.replace("{id}", thing),
-                json=body if method in ("POST", "PATCH") else None,
+                json=body if method in ("POST", "PUT", "PATCH") else None,
                 params=named,
             )
         allowed = any(role in PERMISSIONS[act] for act in acts)

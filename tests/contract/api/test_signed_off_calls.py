@@ -40,6 +40,10 @@ _LATE: dict[str, Late] = {
     "retry of the call": lambda c, batch, _: c.post(f"/v1/batches/{batch}/retry"),
     "cancel of the call": lambda c, batch, _: c.delete(f"/v1/batches/{batch}"),
     "name of the call": lambda c, batch, _: c.patch(f"/v1/batches/{batch}", json={"name": "Spring"}),
+    "reviewers of the call": lambda c, batch, _: c.put(f"/v1/batches/{batch}/reviewers", json={"reviewers": None}),
+    "invitation for the call": lambda c, batch, _: c.post(
+        f"/v1/batches/{batch}/reviewers", json={"name": "Grace Hopper", "email": "grace@example.org"}
+    ),
     "retry of one": lambda c, _, one: c.post(f"/v1/evaluations/{one}/retry"),
     "cancel of one": lambda c, _, one: c.delete(f"/v1/evaluations/{one}"),
     "remark": lambda c, _, one: c.post(f"/v1/evaluations/{one}/remarks", json={"text": "One more."}),

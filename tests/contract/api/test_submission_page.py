@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, Route, async_playwright
 
 from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
 from orchestrator.store import Database, NotificationListener
@@ -17,6 +17,7 @@ from tests.contract.api.service import ACME, OTHER, TEXT, Service, served
 from tests.contract.api.test_console_tables import AXE, signed_in
 from workers.embedding.hashing_embedder import HashingEmbedder
 
+_PROXY_BYTES = 4_000
 DROP = """async ([name, text]) => {
   const moved = new DataTransfer();
   moved.items.add(new File([text], name));
@@ -194,6 +195,69 @@ async def test_a_table_beyond_the_size_of_a_body_comes_in_parts_and_none_twice_a
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
     assert len({one["title"] for one in listed}) == 20
+
+
+async def test_what_is_too_much_at_once_is_sent_again_in_smaller_parts(service: Service) -> None:
+    """As under load, when reading takes too long; or behind a proxy that takes less."""
+    too_much = {"type": "about:blank", "title": "Content too large", "status": 413, "detail": "Send them in parts."}
+    refused: list[int] = []
+
+    async def less_at_once(route: Route) -> None:
+        size = len(route.request.post_data_buffer or b"")
+        if size <= _PROXY_BYTES:
+            await route.continue_()
+            return
+        refused.append(size)
+        await route.fulfill(status=413, json=too_much, content_type="application/problem+json")
+
+    rows = "".join(f'"Idea\n{n}","{TEXT} {n} {"and more " * 60}"\n' for n in range(20))
+    async with new_call(service, []) as page:
+        await page.route("**/v1/batches**", less_at_once)
+        await page.evaluate(DROP, ["large.csv", f"title,text\n{rows}"])
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("20 proposals can be evaluated").wait_for()
+        await page.get_by_role("button", name="Submit").click()
+        await page.get_by_role("heading", name="20 proposals submitted").wait_for()
+    assert refused
+    [call] = await service.services.jobs.batches(ACME, after=None, limit=9)
+    assert (call.rows, call.open, call.rejected) == (20, False, ())
+    sources = await _sources(service, call.id)
+    assert any("large (part 1.1" in source for source in sources), sources
+    async with service.caller() as owner:
+        listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
+    assert len({one["title"] for one in listed}) == 20
+
+
+async def test_one_row_that_is_too_much_for_the_service_is_refused_in_its_words(service: Service) -> None:
+    async with new_call(service, []) as page:
+        why = {"title": "Content too large", "detail": "Reading these ideas takes more than 60 s."}
+        await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
+        await page.evaluate(DROP, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("Reading these ideas takes more than 60 s.").wait_for()
+
+
+async def test_a_page_says_that_the_service_reads_what_has_been_sent(service: Service) -> None:
+    holder = await service.database.connect_unpooled()
+    async with new_call(service, []) as page:
+        async with holder.transaction():
+            await holder.execute("LOCK TABLE batches IN EXCLUSIVE MODE")
+            await page.evaluate(DROP, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
+            await page.get_by_role("button", name="Submit").click()
+            await page.get_by_text("100 % of 0.0 MB: the service is reading …").wait_for()
+        await page.get_by_role("heading", name="1 proposal submitted").wait_for()
+    await holder.close()
+
+
+async def test_a_table_of_many_rows_comes_in_parts(service: Service) -> None:
+    rows = "".join(f"Idea {n},too short\n" for n in range(5_001))
+    sizes: list[int] = []
+    async with new_call(service, []) as page:
+        page.on("request", lambda request: sizes.append(1) if "estimate" in request.url else None)
+        await page.evaluate(DROP, ["many.csv", f"title,text\n{rows}"])
+        await page.get_by_role("button", name="Check and estimate").click()
+        await page.get_by_text("0 proposals can be evaluated").wait_for()
+    assert len(sizes) == 2
 
 
 async def test_only_those_who_run_calls_see_the_page_and_only_their_own_calls(service: Service) -> None:

@@ -55,6 +55,7 @@ def test_every_post_that_makes_something_takes_an_idempotency_key(operations: li
         "/v1/members",
         "/v1/members/{id}/key",
         "/v1/batches/{id}/assignments",
+        "/v1/batches/{id}/reviewers",
         "/v1/batches/{id}/sign-off",
         "/v1/evaluations/{id}/conflicts",
         "/v1/evaluations/{id}/judgements",
