@@ -42,12 +42,15 @@ class ErasureProof(Resource):
     """The batch, or `an applicant`, who is not named."""
     things: tuple[str, ...]
     """Ids of all that was deleted."""
+    taken_out_of: tuple[str, ...] = ()
+    """Ids of rankings that stay, without it."""
     words_erased: int
     """Entries of the audit log about them whose words went with them; their hashes stay in the chain."""
     hash: str
     """Of the entry. `assayer audit-log verify` checks it with the whole chain."""
     still_stored: tuple[str, ...]
-    """Of these ids, those that are still there: none, where all went well."""
+    """Of these ids, those that are still there, and rankings in which something of it is left: none, where all went
+    well."""
     checked_at: dt.datetime
     tip: str
     """`NUMBER:HASH` of the audit log's newest entry at that moment."""
@@ -77,6 +80,7 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
     if entry is None or entry.act != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log has no erasure with the number {number:,}.")
     things = tuple(str(one) for one in entry.content.get("things", ()))
+    rankings = tuple(str(one) for one in entry.content.get("taken_out_of", ()))
     tip = await services.audit_log.tip(tenant)
     return ErasureProof(
         number=number,
@@ -85,9 +89,10 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
         role=entry.role,
         about=entry.about,
         things=things,
+        taken_out_of=rankings,
         words_erased=len(entry.content.get("entries", ())),
         hash=entry.hash,
-        still_stored=tuple(await services.erasures.still_stored(tenant, things)),
+        still_stored=tuple(await services.erasures.still_stored(tenant, things, rankings, number)),
         checked_at=services.clock.now(),
         tip=f"{tip.number}:{tip.hash}",
     )
@@ -100,6 +105,7 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
         ("By", f"{proof.by} ({proof.role})"),
         ("What", "all of one applicant, who is not named here" if proof.about == "an applicant" else proof.about),
         ("Deleted", count(len(proof.things), "thing")),
+        *((("Taken out of", ", ".join(proof.taken_out_of)),) if proof.taken_out_of else ()),
         ("Words of the audit log", f"those of {count(proof.words_erased, 'entry', 'entries')} went too"),
         ("Still stored", f"{left}, looked up {moment(proof.checked_at)}"),
         ("Entry of the audit log", f"{proof.number}:{proof.hash}"),
