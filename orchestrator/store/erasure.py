@@ -256,10 +256,11 @@ class _Deed(NamedTuple):
                 await take_out(connection, ranking, standing, self.now, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
-            # Others have been taken out of it since it was looked at.
+            # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
+            await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
+            await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
             tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, [ranking], self.now)
             await erase_jobs(connection, self.tenant, [ranking], self.now, tip.number)
-            await self._forget(connection, [ranking], [ranking])
 
     async def forget_refused(self, source: str, connection: Connection) -> None:
         async with connection.transaction():
