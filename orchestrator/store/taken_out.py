@@ -73,7 +73,8 @@ _FORGET_IN_RANKING = """
             || CASE WHEN head -> 'analysis' ? 'overview' THEN jsonb_build_object('analysis', $4::jsonb) ELSE '{}' END
     WHERE job = $1
 """
-# The document of the result says what the rows say (v0033); flags are of the texts that are left.
+# The document of the result says what the rows say (v0033); flags are of the texts that are left. What is large is put
+# in last, as each step before would write it anew.
 _FORGET_IN_JOB = """
     WITH kept AS (
         SELECT coalesce(jsonb_agg(one ORDER BY place), '[]') AS ideas
@@ -87,12 +88,16 @@ _FORGET_IN_JOB = """
         SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') AS comparisons FROM pair_verdicts WHERE job = $1
     )
     UPDATE jobs SET
-        request = request || jsonb_build_object(
-            'ideas', kept.ideas, 'known', known.comparisons,
-            'scores', coalesce(request -> 'scores', '{}') - $2::text[]
+        request = jsonb_set(
+            (request - '{ideas,known,scores}'::text[]) || jsonb_build_object(
+                'known', known.comparisons, 'scores', coalesce(request -> 'scores', '{}') - $2::text[]
+            ),
+            '{ideas}', kept.ideas
         ),
-        result = result || jsonb_build_object(
-            'ranking', head || jsonb_build_object('ideas', rankings.ideas), 'comparisons', answers.comparisons
+        result = jsonb_set(
+            (result - '{ranking,comparisons}'::text[])
+                || jsonb_build_object('ranking', head || jsonb_build_object('ideas', rankings.ideas)),
+            '{comparisons}', answers.comparisons
         ),
         flags = ARRAY(
             SELECT flag FROM unnest(flags) WITH ORDINALITY AS had (flag, place)
