@@ -1,5 +1,6 @@
 """The order of many ideas, with how sure it is."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Literal, NewType
 
@@ -199,6 +200,13 @@ class GroupAnalysis(Frozen):
     close_calls: tuple[CloseCall, ...]
 
 
+class ErasedRank(Frozen):
+    """A place where an idea stood that was erased after the ranking was made. Nothing else of it is kept."""
+
+    rank: int
+    on: dt.date
+
+
 class Ranking(Frozen):
     schema_version: Literal[1] = 1
     id: RankingId
@@ -210,6 +218,9 @@ class Ranking(Frozen):
     confidence: float
     ideas: tuple[RankedIdea, ...]
     """Best first."""
+    erased: tuple[ErasedRank, ...] = ()
+    """Ranks that nobody holds any more. All else is as it was when these ideas were ranked too, apart from the
+    comparisons with them, which are gone."""
     judge: Judge
     seeded: bool
     """Whether point scores gave the ranking its start."""
@@ -235,3 +246,8 @@ class Ranking(Frozen):
     baselines: tuple[Baseline, ...] | Absent
     assayer_version: str
     usage: RunUsage = Field(description="Of this execution only; excluded when two rankings are compared.")
+
+    @property
+    def size(self) -> int:
+        """How many were ranked, those included that were erased since: the last rank."""
+        return len(self.ideas) + len(self.erased)

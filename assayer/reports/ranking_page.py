@@ -10,7 +10,7 @@ from assayer.models.ranking import Band, Baseline, Comparison, GroupAnalysis, Ra
 from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
-from assayer.reports.wording import BANDS, count, masked_counts
+from assayer.reports.wording import BANDS, count, erased_ranks, masked_counts
 
 __all__ = ["BandGroup", "Caution", "RankingPage", "as_ranking_html", "as_ranking_markdown"]
 
@@ -76,7 +76,7 @@ class RankingPage:
     @property
     def per_idea(self) -> float:
         """Verdicts on each idea; every comparison is one on two ideas."""
-        return 2 * self.ranking.judge.comparisons / len(self.ranking.ideas)
+        return 2 * self.ranking.judge.comparisons / self.ranking.size
 
     def suspicion(self, idea: RankedIdea) -> str:
         """What its text holds that people should look at before they rely on its place; empty for nearly all."""
@@ -85,7 +85,7 @@ class RankingPage:
 
     def place(self, rank: float) -> str:
         """Where a rank stands on the drawn scale, as a percentage; ranks lie in the middle of their share."""
-        return f"{100 * (rank - 0.5) / len(self.ranking.ideas):.2f}%"
+        return f"{100 * (rank - 0.5) / self.ranking.size:.2f}%"
 
     @cached_property
     def cut_place(self) -> str | None:
@@ -113,6 +113,7 @@ class RankingPage:
             self._of_unknown_judge(),
         )
         ideas = (
+            self._erased(),
             self._unjudged(),
             self._suspicious_text(),
             self._same_texts(),
@@ -135,7 +136,7 @@ class RankingPage:
     @property
     def evidence(self) -> str | None:
         """What the judge saw beside the ideas, as a header says it; None where that was nothing."""
-        found, ideas = self.ranking.evidence, len(self.ranking.ideas)
+        found, ideas = self.ranking.evidence, self.ranking.size
         if found is None:
             return None
         of = "all ideas" if found == ideas else f"{found:,} of {ideas:,} ideas"
@@ -198,6 +199,10 @@ class RankingPage:
         )
         return Caution("Comparisons of an unknown judge", text)
 
+    def _erased(self) -> Caution | None:
+        said = erased_ranks(self.ranking.erased, "idea")
+        return Caution("Erased since", said) if said else None
+
     def _unjudged(self) -> Caution | None:
         """Each with its reason at the idea itself."""
         found = [one for one in self.ranking.ideas if one.unjudged]
@@ -235,7 +240,7 @@ class RankingPage:
             return None
         text = (
             f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of "
-            f"{len(self.ranking.ideas):,} ideas are longer: {unread.characters:,} characters at their ends were "
+            f"{self.ranking.size:,} ideas are longer: {unread.characters:,} characters at their ends were "
             "left out of every comparison. ASSAYER_RANKING__IDEA_CHARS sets how much is shown."
         )
         return Caution("Long ideas cut", text)

@@ -2,10 +2,11 @@
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from assayer.models import Absent, Blinding, Familiarity, MaskedKind, MaskedText, Point, Reviewer
-from assayer.models.ranking import Band
+from assayer.models.ranking import Band, ErasedRank
 
 __all__ = [
     "BANDS",
@@ -22,6 +23,7 @@ __all__ = [
     "Stance",
     "count",
     "duration",
+    "erased_ranks",
     "familiarity",
     "kind_count",
     "masked_by_kind",
@@ -186,6 +188,22 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     if number != 1:
         noun = plural or _AFTER_NOUN.sub(r"\1s\2", noun, count=1)
     return f"{number:,} {noun}"
+
+
+def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
+    """What a reader of a ranking must know of it; empty where nobody was erased."""
+    if not erased:
+        return ""
+    days = sorted({one.on for one in erased})
+    told = [
+        f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
+        for day in days
+        for ranks in [[f"{rank:,}" for rank in sorted(one.rank for one in erased if one.on == day)]]
+    ]
+    return (
+        f"Erased after this ranking was made: {'; '.join(told)}. All others keep their ranks, intervals and bands; "
+        "comparisons with what was erased are gone."
+    )
 
 
 def measured(value: float | str | Absent) -> str:

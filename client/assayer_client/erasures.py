@@ -27,12 +27,25 @@ class ErasedJob(Resource):
     row: int | None
 
 
+class RankingThatStays(Resource):
+    """A finished ranking from which the applicant is taken out; all others keep their ranks."""
+
+    id: str
+    title: str
+    taken: int
+    """Proposals that are taken out."""
+    left: int
+    """Proposals that stay."""
+
+
 class Erasure(Resource):
     """What was deleted, or would be."""
 
     dry_run: bool
     jobs: tuple[ErasedJob, ...]
-    """Evaluations, and the rankings, comparisons and other jobs that hold their ideas: these go as a whole."""
+    """Evaluations, and the comparisons and other jobs that hold their ideas: these go as a whole, as do rankings that
+    are not done, of which fewer than two proposals would be left, or of an erased batch."""
+    taken_out_of: tuple[RankingThatStays, ...] = ()
     refused_rows: int
     """Rows of batches that held no usable idea: their names and reasons."""
     batch: str | None
@@ -40,7 +53,7 @@ class Erasure(Resource):
     proof: int | None
     """Number of its entry in the audit log; None for a dry run."""
     warnings: tuple[str, ...] = ()
-    """What others lose by it: a finished ranking goes whole."""
+    """What others lose by it: a ranking that goes whole."""
 
 
 class ErasureProof(Resource):
@@ -55,17 +68,20 @@ class ErasureProof(Resource):
     """The batch, or `an applicant`, who is not named."""
     things: tuple[str, ...]
     """Ids of all that was deleted."""
+    taken_out_of: tuple[str, ...] = ()
+    """Ids of rankings that stay, without it."""
     words_erased: int
     hash: str
     still_stored: tuple[str, ...]
-    """Of these ids, those that are still there: none, where all went well."""
+    """Of these ids, those that are still there, and rankings in which something of it is left: none, where all went
+    well."""
     checked_at: dt.datetime
     tip: str
 
 
 def erase_everywhere(body: ErasureBody) -> ApiCall[Erasure]:
-    """Deletes all that is stored of an idea or a batch, also the rankings and comparisons that hold it. Nothing brings
-    it back; ask with `dry_run` first."""
+    """Deletes all that is stored of an idea or a batch, also the comparisons that hold it; rankings that are done stay,
+    without the idea. Nothing brings it back; ask with `dry_run` first."""
     return ApiCall("POST", path("erasures"), reads(Erasure), body=body)
 
 

@@ -157,6 +157,13 @@ class GroupAnalysis(Resource):
     close_calls: tuple[CloseCall, ...]
 
 
+class ErasedRank(Resource):
+    """A place where an idea stood that was erased after the ranking was made. Nothing else of it is kept."""
+
+    rank: int
+    on: dt.date
+
+
 class Ranking(Resource):
     schema_version: int = 1
     id: str
@@ -168,6 +175,9 @@ class Ranking(Resource):
     confidence: float
     ideas: tuple[RankedIdea, ...]
     """Best first."""
+    erased: tuple[ErasedRank, ...] = ()
+    """Ranks that nobody holds any more. All else is as it was when these ideas were ranked too, apart from the
+    comparisons with them, which are gone."""
     judge: Judge
     seeded: bool
     """Whether point scores gave the ranking its start."""

@@ -29,7 +29,8 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Delete all that is stored of one idea or one batch, and every ranking or comparison with it."""
+    """Delete all that is stored of one idea or one batch, and every comparison with it; finished rankings stay, without
+    the idea."""
     if (source is None) == (batch is None):
         raise InputError("Say what to erase: --source or --batch, one of them.")
     from assayer_client.erasures import ErasureBody
@@ -38,13 +39,15 @@ def erase(
         prepare_file(proof, "--proof")
     with service(profile) as client:
         found = client.erase_everywhere(ErasureBody(source=source, batch=batch, dry_run=True))
-        if not found.jobs and not found.refused_rows and found.batch is None:
+        if not (found.jobs or found.taken_out_of or found.refused_rows) and found.batch is None:
             raise InputError(f"Nothing is stored of {source or batch}.", "Names are compared letter by letter.")
         _show(found)
         if not yes:
             typer.confirm("Delete all of this? Nothing brings it back.", abort=True, err=True)
         gone = client.erase_everywhere(ErasureBody(source=source, batch=batch))
         remark(f"Deleted: {_counted(gone)}.")
+        for ranking in gone.taken_out_of:
+            remark(f"Taken out of the ranking {ranking.id}.")
         if gone.proof is None:
             return
         remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
@@ -58,6 +61,12 @@ def _show(found: "Erasure") -> None:
         place = f", row {one.row} of {one.batch}" if one.batch else ""
         typer.echo(f"{one.id} ({one.kind}, {state_in_words(one.state)}{place}): {one.title}")
     remark(f"To be deleted: {_counted(found)}.")
+    for ranking in found.taken_out_of:
+        taken = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
+        remark(
+            f"The ranking {ranking.id} ({ranking.title}) stays, without {taken}: the other {ranking.left:,} keep their "
+            "ranks."
+        )
     for warning in found.warnings:
         remark(warning)
 

@@ -144,7 +144,8 @@ COMMANDS = (
     LazyCommand("cancel", "Cancel evaluations and all else that has an id; finished ones stay as they are."),
     LazyCommand("retry", "Evaluate again what failed, was given up or was cancelled, under the same id."),
     LazyCommand(
-        "erase", "Delete all that is stored of one idea or one batch, and every ranking or comparison with it."
+        "erase",
+        "Delete all that is stored of one idea or one batch, and every comparison with it; rankings stay without it.",
     ),
     LazyCommand(
         "contestation",

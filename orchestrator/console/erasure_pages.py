@@ -83,5 +83,6 @@ async def _found(services: Services, who: SignedIn, source: str, batch: str) -> 
 
 
 def _digest(found: Erasure) -> str:
-    listed = [*(one.id for one in found.jobs), str(found.refused_rows), found.batch or ""]
+    kept = (f"{one.id} {one.taken} {one.left}" for one in found.taken_out_of)
+    listed = [*(one.id for one in found.jobs), *kept, str(found.refused_rows), found.batch or ""]
     return hashlib.sha256("\n".join(listed).encode()).hexdigest()

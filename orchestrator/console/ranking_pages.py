@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
+from assayer.reports.wording import erased_ranks
 from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
@@ -128,6 +129,7 @@ async def ranking(
         job=job,
         summary=summary,
         shown=shown,
+        erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
         told=await _told(services, job),

@@ -60,6 +60,8 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
     """At the cut that is asked for, else at the ranking's own, else at a quarter of the ideas."""
     ideas = len(standings.ranks)
     chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
+    if cut in (None, summary.cut) and summary.cut is not None:
+        chosen = summary.cut  # also where so many were erased that all who are left are within it
     ranked = StrengthIntervals(
         standings.strengths,
         standings.strength_lows,

@@ -125,13 +125,21 @@ class PgAuditLog:
         return await self._database.run(work)
 
     async def erase(
-        self, tenant: TenantId, actor: Actor, about: str, things: Sequence[str] | None, now: dt.datetime
+        self,
+        tenant: TenantId,
+        actor: Actor,
+        about: str,
+        things: Sequence[str] | None,
+        now: dt.datetime,
+        taken_out_of: Sequence[str] = (),
     ) -> AuditTip:
-        """Deletes the words of all entries about these things (None: all things), and says which. Their hashes stay."""
+        """Deletes the words of all entries about these things (None: all things), and says which. Their hashes stay.
+        `taken_out_of`: rankings that stay, without what is erased; the entry names them."""
+        more = {"taken_out_of": list(taken_out_of)} if taken_out_of else {}
 
         async def work(connection: Connection) -> AuditTip:
             async with connection.transaction():
-                return await self.erase_within(connection, tenant, actor, about, things, now)
+                return await self.erase_within(connection, tenant, actor, about, things, now, **more)
 
         return await self._database.run(work)
 
@@ -143,10 +151,11 @@ class PgAuditLog:
         about: str,
         things: Sequence[str] | None,
         now: dt.datetime,
+        **more: list[str],
     ) -> AuditTip:
         """As `erase`, in the transaction that deletes the things themselves."""
         gone = await self._forget(connection, tenant, things)
-        return await self._say_erased(connection, tenant, actor, about, things, gone, now)
+        return await self._say_erased(connection, tenant, actor, about, things, gone, now, **more)
 
     async def erase_late(
         self,
@@ -177,9 +186,10 @@ class PgAuditLog:
         things: Sequence[str] | None,
         gone: Sequence[int],
         now: dt.datetime,
+        **more: list[str],
     ) -> AuditTip:
-        said = list(things or ())
-        return await self.append(connection, tenant, actor, "erased", about, now, things=said, entries=list(gone))
+        said = {"things": list(things or ()), "entries": list(gone), **more}
+        return await self.append(connection, tenant, actor, "erased", about, now, **said)
 
     async def purge(self, now: dt.datetime) -> int:
         """Deletes the words about evaluations, calls and rankings that the time of retention has taken. Of how many

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import asyncpg
+
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import Actor, AuditTip
 from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
@@ -16,6 +18,7 @@ from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.retention import erase_batch, erase_jobs
 from orchestrator.store.rows import from_row
+from orchestrator.store.taken_out import APPLICANT, LEAST_LEFT, STILL_RANKED, TAKE_OUT_SECONDS, standing_in, take_out
 
 __all__ = ["JobToErase", "PgErasures"]
 
@@ -26,17 +29,15 @@ def _called(column: str) -> str:
     return called(column, "$2")
 
 
-# Rankings, comparisons and scores hold whole ideas: by the sender's name for them, or by the words of an idea that an
+# Comparisons, scores and rankings hold whole ideas: by the sender's name for them, or by the words of an idea that an
 # evaluation found here has. Lists of items name them by `id`, `reference` or `source`.
 _FOUND = f"""
-    WITH direct AS (
-        SELECT jobs.id, coalesce(jobs.request #>> '{{idea,id}}', evaluations.idea_id) AS idea
-        FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
-        WHERE tenant = $1 AND kind = 'evaluation' AND (
-            batch = $3 OR {_called("(jobs.request ->> 'source')")} OR {_called("(jobs.request #>> '{idea,source}')")}
-        )
-    )
-    SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked FROM jobs LEFT JOIN rankings ON job = id
+    WITH direct AS ({APPLICANT})
+    SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, (
+        SELECT count(*)::integer FROM jsonb_array_elements(ideas) AS one
+        WHERE {_called("(one ->> 'source')")} OR one ->> 'id' IN (SELECT idea FROM direct)
+    ) AS taken, jsonb_array_length(ideas) AS standing
+    FROM jobs LEFT JOIN rankings ON job = id
     WHERE tenant = $1 AND (
         id IN (SELECT id FROM direct)
         OR kind <> 'evaluation' AND (
@@ -125,7 +126,21 @@ class JobToErase(Frozen):
     row: int | None
     cost_usd: float | None
     ranked: int | None
-    """Ideas that stand in it: of a ranking that is done."""
+    """Ideas that were ranked: of a ranking that is done."""
+    standing: int | None
+    """Of those, how many were not erased before."""
+    taken: int
+    """Of those, how many are the applicant's."""
+
+    @property
+    def left(self) -> int | None:
+        """Of a ranking that is done: proposals of others in it."""
+        return None if self.standing is None else self.standing - self.taken
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is a ranking that is worth something without the applicant."""
+        return self.kind == "ranking" and self.state == "done" and self.left is not None and self.left >= LEAST_LEFT
 
 
 class PgErasures:
@@ -155,11 +170,13 @@ class PgErasures:
         source: str | None = None,
         batch: BatchId | None = None,
         ranking: JobId | None = None,
+        taken_out_of: Sequence[JobId] = (),
     ) -> AuditTip:
         """These jobs, the rows that were refused under this name, and the batch with all that it has come to hold.
         Jobs that have not ended are cancelled, of which no webhook is told. The entry of the audit log that says so.
         `ranking`: the job is that, and goes for itself, not with an applicant. Raises ReviewRefused where a call that
-        it ranks is signed off: what was decided may rest on it."""
+        it ranks is signed off: what was decided may rest on it. `taken_out_of`: rankings that are done, which stay,
+        signed off or not, without whatever is named so."""
         # First: should this end half way, the log says more than was done, never less.
         things = [*jobs, *([batch] if batch else [])]
         about = batch or ("an applicant" if source is not None or len(jobs) != 1 else jobs[0])
@@ -171,10 +188,14 @@ class PgErasures:
                 return await self._log.erase_within(connection, tenant, actor, about, things, now)
 
         if ranking is None:
-            tip = await self._log.erase(tenant, actor, about, things, now)
+            tip = await self._log.erase(tenant, actor, about, things, now, taken_out_of)
         else:
             tip = await self._database.run(announce)
         deed = _Deed(self._log, tenant, actor, about, now, tip.number)
+        if source is not None:
+            # First: by the evaluations of the applicant their ideas are found in rankings that name them otherwise.
+            for kept in taken_out_of:
+                await self._database.run(partial(deed.take_out_of, kept, source), TAKE_OUT_SECONDS)
         for start in range(0, len(jobs), _AT_ONCE):
             await self._database.run(partial(deed.delete_jobs, jobs[start : start + _AT_ONCE]))
         if source is not None:
@@ -189,10 +210,22 @@ class PgErasures:
             await self._documents.sweep_soon()
         return tip
 
-    async def still_stored(self, tenant: TenantId, things: Sequence[str]) -> list[str]:
+    async def still_stored(
+        self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
+    ) -> list[str]:
         """Of these ids of jobs and batches, those of which something is there: themselves, the file of a document, a
-        message to a webhook, words in the audit log."""
-        return [row["id"] for row in await self._database.fetch(_STILL_STORED, tenant, list(things))]
+        message to a webhook, words in the audit log. Of rankings from which the erasure with that number
+        took somebody out, those that still hold something of an idea which has no place in them."""
+        rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
+        if taken_out_of:
+            rows += await self._database.run(partial(_still_ranked, tenant, taken_out_of, proof), TAKE_OUT_SECONDS)
+        return sorted({row["id"] for row in rows})
+
+
+async def _still_ranked(
+    tenant: TenantId, rankings: Sequence[str], proof: int, connection: Connection
+) -> list[asyncpg.Record]:
+    return await connection.fetch(STILL_RANKED, tenant, list(rankings), str(proof), timeout=TAKE_OUT_SECONDS)
 
 
 class _Deed(NamedTuple):
@@ -213,6 +246,21 @@ class _Deed(NamedTuple):
             await erase_jobs(connection, self.tenant, jobs, self.now, self.proof)
             await self._forget(connection, jobs, [*jobs, *batches])
         await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+
+    async def take_out_of(self, ranking: JobId, source: str, connection: Connection) -> None:
+        async with connection.transaction():
+            standing = await standing_in(connection, self.tenant, ranking, _stored(source) or "")
+            if standing is None:
+                return
+            if standing.others >= LEAST_LEFT:
+                await take_out(connection, ranking, standing, self.now, self.proof)
+                await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
+                return
+            # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
+            await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
+            await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
+            tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, [ranking], self.now)
+            await erase_jobs(connection, self.tenant, [ranking], self.now, tip.number)
 
     async def forget_refused(self, source: str, connection: Connection) -> None:
         async with connection.transaction():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from assayer.models import Absent, Frozen, IdeaId
 from assayer.models.base import Dollars
-from assayer.models.ranking import Band, Comparison, Judge, Ranking
+from assayer.models.ranking import Band, Comparison, ErasedRank, Judge, Ranking
 from assayer.models.sender_references import reference_in
 from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.submissions import Cursor
@@ -102,6 +102,7 @@ class RankingSummary(Frozen):
     seeded: bool
     stopped: Absent | None
     cost_usd: Dollars | Absent
+    erased: tuple[ErasedRank, ...] = ()
 
 
 class CallStandings(NamedTuple):
@@ -144,7 +145,7 @@ class RankOfProposal(NamedTuple):
     subject: str
     created_at: dt.datetime
     size: int
-    """How many were ranked."""
+    """How many were ranked, those included that were erased since."""
     rank: int
     low: float
     high: float

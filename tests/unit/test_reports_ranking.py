@@ -1,6 +1,7 @@
 """Rankings as people and programs read them."""
 
 import csv
+import datetime as dt
 import io
 import json
 from functools import cache
@@ -10,7 +11,7 @@ import jsonschema
 import pytest
 
 from assayer.models import Absent, Idea, TextFlag
-from assayer.models.ranking import Baseline, Interval, Ranking
+from assayer.models.ranking import Baseline, ErasedRank, Interval, Ranking
 from assayer.ranking import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
@@ -196,6 +197,20 @@ async def test_a_spent_budget_is_said_before_the_order() -> None:
     stopped = ranked.ranking.model_copy(update={"stopped": Absent(reason="The budget of $1.00 is spent.")})
     text = Document(as_ranking_html(stopped, ranked.comparisons)).text
     assert text.index("The budget of $1.00 is spent.") < text.index("Between ranks")
+
+
+async def test_ranks_of_erased_ideas_stay_free_and_are_told_by_day() -> None:
+    made = await _ranked()
+    days = [dt.date(2026, 11, 27), dt.date(2026, 11, 28), dt.date(2026, 11, 28)]
+    gone = tuple(ErasedRank(rank=rank, on=day) for rank, day in zip((9, 7, 2), days, strict=True))
+    left = tuple(one for one in made.ranking.ideas if one.rank not in (2, 7, 9))
+    page = RankingPage(made.ranking.model_copy(update={"ideas": left, "erased": gone}), ())
+    told = next(one.text for one in page.cautions if one.title == "Erased since")
+    assert "1 idea on 2026-11-27 (rank 9); 2 ideas on 2026-11-28 (ranks 2, 7)." in told
+    whole = RankingPage(made.ranking, ())
+    assert page.ranking.size == len(made.ranking.ideas)
+    assert (page.place(8), page.cut_place, page.per_idea) == (whole.place(8), whole.cut_place, whole.per_idea)
+    assert [one.title for one in whole.cautions if one.title == "Erased since"] == []
 
 
 async def test_suspicious_text_is_told_beside_the_title_in_the_order_and_pair_by_pair() -> None:

@@ -56,12 +56,15 @@ class ErasureProof(Resource):
     """The batch, or `an applicant`, who is not named."""
     things: tuple[str, ...]
     """Ids of all that was deleted."""
+    taken_out_of: tuple[str, ...] = ()
+    """Ids of rankings that stay, without it."""
     words_erased: int
     """Entries of the audit log about them whose words went with them; their hashes stay in the chain."""
     hash: str
     """Of the entry. `assayer audit-log verify` checks it with the whole chain."""
     still_stored: tuple[str, ...]
-    """Of these ids, those that are still there: none, where all went well."""
+    """Of these ids, those that are still there, and rankings in which something of it is left: none, where all went
+    well."""
     checked_at: dt.datetime
     tip: str
     """`NUMBER:HASH` of the audit log's newest entry at that moment."""
@@ -91,6 +94,7 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
     if entry is None or entry.act != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log has no erasure with the number {number:,}.")
     things = tuple(str(one) for one in entry.content.get("things", ()))
+    rankings = tuple(str(one) for one in entry.content.get("taken_out_of", ()))
     tip = await services.audit_log.tip(tenant)
     return ErasureProof(
         number=number,
@@ -100,9 +104,10 @@ async def proof_of(services: Services, tenant: TenantId, number: int) -> Erasure
         role=entry.role,
         about=entry.about,
         things=things,
+        taken_out_of=rankings,
         words_erased=len(entry.content.get("entries", ())),
         hash=entry.hash,
-        still_stored=tuple(await services.erasures.still_stored(tenant, things)),
+        still_stored=tuple(await services.erasures.still_stored(tenant, things, rankings, number)),
         checked_at=services.clock.now(),
         tip=f"{tip.number}:{tip.hash}",
     )
@@ -120,12 +125,15 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
         ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
         ("What", _about(proof.about)),
         ("Deleted", counted_things(proof.things)),
+        *((("Taken out of", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
         ("In the audit log", told if proof.words_erased else "It held no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
     technical = [("Entry of this erasure", entry)]
     if proof.tip != entry:
         technical.append(("Newest entry when looked up", proof.tip))
+    if proof.taken_out_of:
+        technical.append(("Rankings it was taken out of", ", ".join(proof.taken_out_of)))
     return ErasurePage(
         lead=lead,
         lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
@@ -142,6 +150,10 @@ def _about(about: str) -> str:
     if about == "an applicant":
         return "Everything of one applicant, who is not named here"
     return f"The call {about} with everything in it" if about.startswith("bt_") else f"Everything of {about}"
+
+
+def _rankings_that_stay(ids: Sequence[str]) -> str:
+    return f"{count(len(ids), 'ranking', 'rankings')}, which {'stays' if len(ids) == 1 else 'stay'} with all others as they were"
 
 
 def counted_things(ids: Sequence[str]) -> str:

@@ -13,13 +13,14 @@ from orchestrator.api.common_schemas import Body, Resource
 from orchestrator.api.content_negotiation import json_only
 from orchestrator.api.openapi import problem_responses
 from orchestrator.api.services import Services, ServicesDependency
-from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
+from orchestrator.jobs.models import TERMINAL, BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.erasure import JobToErase
 
 __all__ = [
     "ErasedJob",
     "Erasure",
     "ErasureBody",
+    "RankingThatStays",
     "erase_found",
     "erasure_of",
     "router",
@@ -52,12 +53,25 @@ class ErasedJob(Resource):
     row: int | None
 
 
+class RankingThatStays(Resource):
+    """A finished ranking from which the applicant is taken out; all others keep their ranks."""
+
+    id: str
+    title: str
+    taken: int
+    """Proposals that are taken out."""
+    left: int
+    """Proposals that stay."""
+
+
 class Erasure(Resource):
     """What was deleted, or would be."""
 
     dry_run: bool
     jobs: tuple[ErasedJob, ...]
-    """Evaluations, and the rankings, comparisons and other jobs that hold their ideas: these go as a whole."""
+    """Evaluations, and the comparisons and other jobs that hold their ideas: these go as a whole, as do rankings that
+    are not done, of which fewer than two proposals would be left, or of an erased batch."""
+    taken_out_of: tuple[RankingThatStays, ...] = ()
     refused_rows: int
     """Rows of batches that held no usable idea: their names and reasons."""
     batch: str | None
@@ -65,7 +79,7 @@ class Erasure(Resource):
     proof: int | None
     """Number of the entry of the audit log that says so: `GET /v1/erasures/{number}`. Null for a dry run."""
     warnings: tuple[str, ...]
-    """What others lose by it: a finished ranking goes whole, and has to be paid for again."""
+    """What others lose by it: a ranking that goes whole."""
 
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
@@ -74,7 +88,8 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 @router.post("", responses=problem_responses(404, 410, 415, 422), dependencies=[Depends(json_only)])
 async def erase(body: ErasureBody, caller: Manager, services: ServicesDependency) -> Erasure:
     """Deletes all that you have stored about an idea, or of a batch: ideas, reports, answers, events, and every
-    ranking and comparison in which they stand. Nothing brings it back; ask with `dry_run` first."""
+    comparison in which they stand. A finished ranking stays, without the idea: the others keep their ranks. Nothing
+    brings it back; ask with `dry_run` first."""
     found = await erasure_of(services, caller.tenant, body.source, body.batch)
     if body.dry_run:
         return found
@@ -87,26 +102,35 @@ async def erasure_of(services: Services, tenant: TenantId, source: str | None, b
     if batch is not None:
         refused = len((await services.find_batch(tenant, batch)).rejected)
     found = await services.erasures.find(tenant, source, None if batch is None else BatchId(batch))
+    stay = {one.id for one in found if batch is None and one.stays}
     return Erasure(
         dry_run=True,
         jobs=tuple(
             ErasedJob(id=one.id, kind=one.kind, title=one.subject, state=one.state, batch=one.batch, row=one.row)
             for one in found
+            if one.id not in stay
+        ),
+        taken_out_of=tuple(
+            RankingThatStays(id=one.id, title=one.subject, taken=one.taken, left=one.left or 0)
+            for one in found
+            if one.id in stay
         ),
         refused_rows=refused,
         batch=batch,
         proof=None,
-        warnings=tuple(_loss(one) for one in found if batch is None and one.ranked is not None and one.ranked > 1),
+        warnings=tuple(filter(None, (_loss(one) for one in found if batch is None and one.id not in stay))),
     )
 
 
-def _loss(ranking: JobToErase) -> str:
-    others = count((ranking.ranked or 1) - 1, "other proposal")
-    cost = "what it cost is not known" if ranking.cost_usd is None else f"it cost {money(ranking.cost_usd)}"
-    return (
-        f"The ranking “{ranking.subject or ranking.id}” goes with it: the order of the {others} is lost too, and they "
-        f"have to be ranked again ({cost})."
-    )
+def _loss(one: JobToErase) -> str:
+    """Of a ranking that goes with one applicant: what others lose. Empty where that is nothing."""
+    name = f"The ranking “{one.subject or one.id}”"
+    if one.kind == "ranking" and one.state not in TERMINAL:
+        return f"{name} is under way and goes with it: the others have to be ranked anew, without this applicant."
+    if not one.left:
+        return ""
+    cost = "what it cost is not known" if one.cost_usd is None else f"it cost {money(one.cost_usd)}"
+    return f"{name} goes with it ({cost}): of {count(one.left, 'proposal')} that would be left there is no order."
 
 
 async def erase_found(
@@ -115,5 +139,8 @@ async def erase_found(
     """`source`: where it was found by that."""
     jobs = [JobId(one.id) for one in found.jobs]
     batch = BatchId(found.batch) if found.batch else None
-    tip = await services.erasures.erase(tenant, actor, jobs, services.clock.now(), source=source, batch=batch)
+    kept = [JobId(one.id) for one in found.taken_out_of]
+    tip = await services.erasures.erase(
+        tenant, actor, jobs, services.clock.now(), source=source, batch=batch, taken_out_of=kept
+    )
     return found.model_copy(update={"dry_run": False, "proof": tip.number})

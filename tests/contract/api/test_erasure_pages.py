@@ -11,7 +11,6 @@ from tests.contract.api.commands import Program
 from tests.contract.api.people import asking, person
 from tests.contract.api.service import OTHER, Service, served
 from tests.contract.api.test_commands import program
-from tests.contract.api.test_console_rankings import ENTRANTS
 from tests.contract.api.test_console_tables import _look, signed_in
 from tests.contract.api.test_erasures import erased, sent, stored
 from tests.contract.api.test_exports import ranked_call
@@ -147,14 +146,18 @@ async def test_an_owner_erases_an_applicant_and_takes_the_proof_away(
     assert complaints == []
 
 
-async def test_that_a_ranking_of_others_goes_too_is_said_before(service: Service, program: Program) -> None:
-    _, ranking = await ranked_call(service)
-    loss = f"{ENTRANTS - 1} other proposals is lost too, and they have to be ranked again (it cost $"
+async def test_that_a_ranking_goes_too_is_said_before_where_it_does(service: Service, program: Program) -> None:
+    """One that is done stays, without the applicant; one under way does not."""
+    call, done = await ranked_call(service)
+    loss = "is under way and goes with it: the others have to be ranked anew"
     async with service.caller() as owner:
+        assert (await erased(owner, source="1.txt", dry_run=True))["warnings"] == []
+        waits = (await owner.post("/v1/rankings", json={"batch": call})).json()["id"]
         would = await erased(owner, source="1.txt", dry_run=True)
         (warning,) = would["warnings"]
         assert loss in warning
-        assert ranking in [one["id"] for one in would["jobs"]]
+        assert waits in [one["id"] for one in would["jobs"]]
+        assert [one["id"] for one in would["taken_out_of"]] == [done]
         assert (await erased(owner, source="no.txt", dry_run=True))["warnings"] == []
     async with signed_in(service, await service.key()) as officer:
         assert loss in (await officer.get("/console/erase?source=1.txt")).text

@@ -1,4 +1,4 @@
-"""The ranking that a signed-off call rests on goes with an applicant or with its call, and in no other way."""
+"""The ranking that a signed-off call rests on goes with its call, and in no other way; an applicant is taken out."""
 
 from orchestrator.jobs.models import BatchId
 from tests.contract.api.people import asking, person
@@ -21,6 +21,9 @@ async def test_a_machine_cannot_erase_the_ranking_of_a_signed_off_call(service: 
         assert (await service.services.audit_log.entries(ACME))[-1].act == "signed off"
         gone = await machine.post("/v1/erasures", json={"source": "0.txt"})
         assert gone.status_code == 200, gone.text
-        assert kept in [one["id"] for one in gone.json()["jobs"]]
+        assert [one["id"] for one in gone.json()["taken_out_of"]] == [kept]
+        assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 200
+        whole = await machine.post("/v1/erasures", json={"batch": call})
+        assert kept in [one["id"] for one in whole.json()["jobs"]]
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 410
     assert await service.services.rankings.listed(ACME, batch=BatchId(call)) == []
