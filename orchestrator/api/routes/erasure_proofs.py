@@ -153,7 +153,8 @@ def _about(about: str) -> str:
 
 
 def _rankings_that_stay(ids: Sequence[str]) -> str:
-    return f"{count(len(ids), 'ranking', 'rankings')}, which {'stays' if len(ids) == 1 else 'stay'} with all others as they were"
+    stay = "stays" if len(ids) == 1 else "stay"
+    return f"{count(len(ids), 'ranking', 'rankings')}, which {stay}, with all others as they were"
 
 
 def counted_things(ids: Sequence[str]) -> str:
