@@ -214,7 +214,7 @@ async def shown_assignments(
         call=call,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft, {one.id for one in choice.asked}) if draft else None,
+        plan=_plan_as_shown(draft) if draft else None,
         not_blind=not_blind,
         digest=_digest(draft) if draft else "",
         per_proposal=per_proposal,

@@ -22,11 +22,10 @@ from orchestrator.store.taken_out import STILL_RANKED
 from tests.contract.api.commands import Program
 from tests.contract.api.people import asking, person
 from tests.contract.api.service import ACME, Service, served
-from tests.contract.api.test_acts_during_erasure import waiting
 from tests.contract.api.test_commands import program
 from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
 from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_erasure_races import erased, stored
+from tests.contract.api.test_erasure_races import erased, stored, waiting
 from tests.contract.api.test_making import record
 from tests.contract.api.test_printed import text_of
 from tests.contract.api.test_problems import problem
@@ -156,7 +155,8 @@ async def test_the_log_says_from_which_rankings_somebody_was_taken(service: Serv
     assert ranking in text_of(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
         page = (await owners.get(f"/console/erase/{proof['number']}")).text
-        assert "a ranking that stays" in page
+        assert "1 ranking, which stays" in page
+        assert ranking in page
         assert ranking in (await owners.get("/console/audit-log")).text
     async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
         assert (await client.erasure_proof(proof["number"])).taken_out_of == (ranking,)
