@@ -186,7 +186,7 @@ function coverage(fits) {
 }
 /** Each part was estimated as if it stood behind what waits already, and that is counted once. */
 function finish(parts) {
-  if (parts.some((part) => part.hours === null)) return `When it ends is not known: ${parts.find((part) => part.hours === null).hours_absent}`;
+  if (parts.some((part) => part.hours === null)) return `When it ends is not known. ${parts.find((part) => part.hours === null).hours_absent}`;
   const [{ waiting, hours, ideas }] = parts;
   const perIdea = waiting + ideas ? hours / (waiting + ideas) : 0;
   const whole = perIdea * (waiting + parts.reduce((sum, part) => sum + part.ideas, 0));
