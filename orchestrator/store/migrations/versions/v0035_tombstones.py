@@ -22,18 +22,21 @@ TABLE = """
 INDEX = "CREATE INDEX tombstones_deleted_at ON tombstones (deleted_at)"
 
 # What was erased before: its entry in the audit log names it. Of what retention took, only that of which something had
-# been said is named there.
+# been said is named there. Materialized: of other entries the words may hold what no jsonb can, a NUL in a reason.
 FILL = """
+    WITH entry AS MATERIALIZED (
+        SELECT tenant, number, audit_log.at, audit_log.actor, words.content
+        FROM audit_log JOIN audit_contents AS words USING (tenant, number) WHERE audit_log.act = 'erased'
+    )
     INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
     SELECT DISTINCT ON (tenant, thing.id) tenant, thing.id, kinds.kind, entry.at,
            CASE WHEN entry.actor = 'retention' THEN 'retention' ELSE 'erased' END,
            CASE WHEN entry.actor <> 'retention' THEN number END
-    FROM audit_log AS entry JOIN audit_contents AS words USING (tenant, number)
-    CROSS JOIN LATERAL jsonb_array_elements_text(words.content::jsonb -> 'things') AS thing (id)
+    FROM entry CROSS JOIN LATERAL jsonb_array_elements_text(content::jsonb -> 'things') AS thing (id)
     JOIN (VALUES ('ev', 'evaluation'), ('cp', 'comparison'), ('rk', 'ranking'), ('rw', 'rewards'), ('cu', 'curation'),
                  ('pr', 'proposal'), ('sc', 'score'), ('bt', 'batch')) AS kinds (prefix, kind)
         ON kinds.prefix = split_part(thing.id, '_', 1)
-    WHERE entry.act = 'erased' AND EXISTS (SELECT FROM tenants WHERE tenants.id = tenant)
+    WHERE EXISTS (SELECT FROM tenants WHERE tenants.id = tenant)
       AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = thing.id)
       AND NOT EXISTS (SELECT FROM batches WHERE batches.id = thing.id)
     ORDER BY tenant, thing.id, number

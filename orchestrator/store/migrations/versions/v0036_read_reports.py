@@ -9,18 +9,20 @@ depends_on = None
 
 COLUMN = "ALTER TABLE members ADD COLUMN read_reports_until timestamptz"
 # What is known of roles that people had before: the audit log says when each was given. Entries that say only whether
-# somebody wants mails hold none.
+# somebody wants mails hold none. Materialized: of other entries the words may hold what no jsonb can, a NUL in a reason.
 FROM_THE_LOG = """
+    WITH said AS MATERIALIZED (
+        SELECT entry.tenant, entry.about, entry.at, entry.number, words.content
+        FROM audit_log AS entry JOIN audit_contents AS words USING (tenant, number)
+        WHERE entry.act IN ('member invited', 'member changed')
+    )
     UPDATE members SET read_reports_until = known.until
     FROM (
         SELECT tenant, about, max(at) AS until
         FROM (
-            SELECT entry.tenant, entry.about, entry.at, words.content::jsonb ->> 'role' AS role,
-                   lag(words.content::jsonb ->> 'role') OVER (
-                       PARTITION BY entry.tenant, entry.about ORDER BY entry.number
-                   ) AS before
-            FROM audit_log AS entry JOIN audit_contents AS words USING (tenant, number)
-            WHERE entry.act IN ('member invited', 'member changed') AND words.content::jsonb ->> 'role' IS NOT NULL
+            SELECT tenant, about, at, content::jsonb ->> 'role' AS role,
+                   lag(content::jsonb ->> 'role') OVER (PARTITION BY tenant, about ORDER BY number) AS before
+            FROM said WHERE content::jsonb ->> 'role' IS NOT NULL
         ) AS given
         WHERE role = 'reviewer' AND before <> 'reviewer' GROUP BY tenant, about
     ) AS known

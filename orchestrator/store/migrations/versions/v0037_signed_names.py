@@ -16,17 +16,24 @@ TABLE = """
     )
 """
 INDEX = "CREATE INDEX signed_names_member ON signed_names (member)"
-# Of calls that were signed off before: as the audit log had them by then, else as they are now.
+# Of calls that were signed off before: as the audit log had them by then, else as they are now. Materialized: of other
+# entries the words may hold what no jsonb can, a NUL in a reason.
 FILL = """
+    WITH said AS MATERIALIZED (
+        SELECT entry.tenant, entry.about, entry.number, words.content
+        FROM audit_log AS entry JOIN audit_contents AS words USING (tenant, number)
+        WHERE entry.act IN ('member invited', 'member changed')
+    ), called AS MATERIALIZED (
+        SELECT tenant, about, number, content::jsonb ->> 'name' AS name FROM said
+        WHERE content::jsonb ->> 'name' IS NOT NULL
+    )
     INSERT INTO signed_names (batch, member, name)
     SELECT sign_offs.batch, members.id, coalesce(told.name, members.name)
     FROM sign_offs JOIN batches ON batches.id = sign_offs.batch JOIN members ON members.tenant = batches.tenant
     LEFT JOIN LATERAL (
-        SELECT words.content::jsonb ->> 'name' AS name
-        FROM audit_log AS entry JOIN audit_contents AS words USING (tenant, number)
-        WHERE entry.tenant = members.tenant AND entry.about = members.id AND entry.number < sign_offs.audit_number
-          AND entry.act IN ('member invited', 'member changed') AND words.content::jsonb ->> 'name' IS NOT NULL
-        ORDER BY entry.number DESC LIMIT 1
+        SELECT called.name FROM called
+        WHERE called.tenant = members.tenant AND called.about = members.id AND called.number < sign_offs.audit_number
+        ORDER BY called.number DESC LIMIT 1
     ) AS told ON true
     WHERE members.id IN (
         SELECT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = sign_offs.batch
