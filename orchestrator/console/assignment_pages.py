@@ -204,8 +204,9 @@ async def shown_assignments(
         services.decisions.signed_names(who.tenant, call.id),
         services.assignments.not_blind(who.tenant, call.id),
     )
-    choice = reviewer_choice(members, chosen, find)
-    people = [*choice.asked, *(one for one in members if one.id in loads and one not in choice.asked)]
+    choice = reviewer_choice(members, chosen, find, not_blind)
+    asked = {one.id for one in choice.asked}
+    people = [*choice.asked, *(one for one in members if one.id in loads and one.id not in asked)]
     return page_response(
         "assignments.html",
         request,
@@ -227,7 +228,7 @@ async def shown_assignments(
         ended=ended,
         given=given,
         mailed=services.mails.enabled,
-        reviewers=choice.asked,
+        asked=asked,
         people=people,
         loads={one.id: loads.get(one.id, ReviewerLoad(0, 0)) for one in people},
         conflicts=conflicts,

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from orchestrator.access.roles import MemberId
@@ -21,8 +21,10 @@ class ReviewerChoice(NamedTuple):
     """False: all reviewers are asked."""
     asked: list[Member]
     """By name."""
+    not_blind: int
+    """Of those, who could read the reports in another role, and get nothing."""
     unseen: int
-    """Of those, who have never signed in."""
+    """Of the others, who have never signed in."""
     gone: int
     """Who were chosen, and review no more."""
     reviewers: int
@@ -56,8 +58,11 @@ class EndedByChoice(NamedTuple):
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
 
-def reviewer_choice(members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str) -> ReviewerChoice:
-    """`members`: of the tenant, by name. `find`: words, all of which stand in a name, an address or institutions."""
+def reviewer_choice(
+    members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
+) -> ReviewerChoice:
+    """`members`: of the tenant, by name. `find`: words, all of which stand in a name, an address or institutions.
+    `not_blind`: who could read the reports in another role."""
     reviewing = [one for one in members if one.role == "reviewer" and one.removed_at is None]
     asked = [one for one in reviewing if chosen is None or one.id in chosen]
     words = find.casefold().split()
@@ -67,7 +72,8 @@ def reviewer_choice(members: Iterable[Member], chosen: frozenset[MemberId] | Non
     return ReviewerChoice(
         chosen=chosen is not None,
         asked=asked,
-        unseen=sum(not one.signs_in for one in asked),
+        not_blind=sum(one.id in not_blind for one in asked),
+        unseen=sum(not one.signs_in and one.id not in not_blind for one in asked),
         gone=len(chosen or ()) - len(ticked),
         reviewers=len(reviewing),
         listed=[(one, one.id in ticked) for one in matching[:_LISTED]],

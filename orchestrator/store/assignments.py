@@ -237,14 +237,16 @@ class PgAssignments:
         async def work(connection: Connection) -> list[tuple[JobId, MemberId]]:
             async with connection.transaction():
                 await hold_call_open(connection, tenant, batch, alone=True)
-                for row in await connection.fetch(_END_BARRED, tenant, batch):
+                ended = await connection.fetch(_END_BARRED, tenant, batch)
+                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
+                rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
+                new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
+                # People first, as whoever changes them holds them before the end of the log.
+                for row in ended:
                     said = {"member": row["member"], "reason": row["reason"]}
                     await self._log.append(
                         connection, tenant, actor, "assignment withdrawn", row["evaluation"], now, **said
                     )
-                evaluations, members = [list(one) for one in zip(*pairs, strict=True)] if pairs else ([], [])
-                rows = await connection.fetch(_ASSIGN, evaluations, members, now, batch)
-                new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
                 if new:
                     await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
                     given = [[evaluation, member] for evaluation, member in new]

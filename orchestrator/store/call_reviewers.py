@@ -13,7 +13,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.members import PgMembers
+from orchestrator.store.members import COULD_READ_REPORTS, PgMembers
 from orchestrator.store.open_calls import hold_call_open
 
 __all__ = ["ChosenReviewers", "PgCallReviewers"]
@@ -47,6 +47,12 @@ _END = f"""
 _WITH_PROPOSALS = """
     SELECT DISTINCT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE tenant = $1 AND batch = $2
 """
+# Whoever changes people holds them before the end of the log: so does whoever invites.
+_HOLD_PEOPLE = "SELECT FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
+_NOT_BLIND = f"""
+    SELECT read_reports_until FROM members JOIN batches USING (tenant)
+    WHERE members.tenant = $1 AND batches.id = $2 AND members.id = $3 AND {COULD_READ_REPORTS}
+"""  # noqa: S608 - put together from constants
 _BY_ADDRESS = "SELECT id FROM members WHERE tenant = $1 AND lower(email) = lower($2) AND removed_at IS NULL"
 
 
@@ -100,17 +106,20 @@ class PgCallReviewers:
     ) -> Member:
         """Makes somebody a reviewer, tells them of which call, and adds them to those chosen; where nobody was chosen
         before, only to those who have proposals of the call. Whoever is a reviewer already stays as they are. Raises
-        ReviewRefused where a member of another role has the address, and as `choose`."""
+        ReviewRefused where a member of another role has the address, where they could read the reports of the call in
+        another role, and as `choose`."""
 
         async def work(connection: Connection) -> Member:
             async with connection.transaction():
                 await self._hold(connection, tenant, batch)
-                member = await self._members.invite_within(
-                    connection, tenant, id, new, actor, now, mailed=True, batch=batch
-                ) or await self._known(connection, tenant, new)
                 before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
                 if not before:
                     before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
+                await connection.fetch(_HOLD_PEOPLE, tenant, before)
+                member = await self._members.invite_within(
+                    connection, tenant, id, new, actor, now, mailed=True, batch=batch
+                ) or await self._known(connection, tenant, new)
+                await self._check_blind(connection, tenant, batch, member)
                 await self._choose(connection, tenant, batch, [*before, member.id], actor, now)
                 return member
 
@@ -132,6 +141,14 @@ class PgCallReviewers:
             article = "an" if member.role[0] in "ao" else "a"
             raise ReviewRefused(f"{new.email} is the address of {member.name}, {article} {member.role}, no reviewer.")
         return member
+
+    async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
+        """They would be told of a call of which they get nothing. Raises ReviewRefused."""
+        if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
+            raise ReviewRefused(
+                f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role: a first "
+                "opinion would not be blind. Nobody was invited."
+            )
 
     async def _choose(
         self,

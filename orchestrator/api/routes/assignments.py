@@ -314,6 +314,7 @@ async def _reviewers(
         )
         raise HttpProblem.invalid(said, "/reviewers")
     if not blind:
-        whose = "All reviewers could read the reports of this call in another role: no first opinion would be blind."
+        who = "All reviewers" if asked.chosen is None else "All who were chosen for this call"
+        whose = f"{who} could read the reports in another role: no first opinion would be blind."
         raise HttpProblem("conflict", f"{whose} Invite others: POST /v1/batches/{batch}/reviewers.")
     return blind

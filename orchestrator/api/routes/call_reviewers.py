@@ -42,7 +42,8 @@ class CallReviewers(Resource):
     chosen: bool
     """False: nobody was chosen, and all reviewers are asked."""
     reviewers: tuple[Member, ...]
-    """Who gets proposals when they are assigned, by name. Of those chosen, the ones who still are reviewers."""
+    """Who gets proposals when they are assigned, by name, unless they could read the reports in another role
+    (`not_blind` of an assignment). Of those chosen, the ones who still are reviewers."""
 
 
 class CallReviewersBody(Body):
@@ -127,7 +128,8 @@ async def invite_reviewer(
 ) -> Member:
     """Invites somebody to review a batch: they become a member who is a reviewer, are told by mail of which call, and
     are chosen for it beside those chosen before; where nobody was, beside those alone who have proposals of it. A
-    reviewer who has the address already is chosen, and stays as they are."""
+    reviewer who has the address already is chosen, and stays as they are. Whoever could read its reports
+    in another role is refused: no first opinion of theirs would be blind."""
     batch = (await services.find_batch(caller.tenant, id)).id
     new = NewMember(**body.model_dump(), role="reviewer")
     member = MemberId(services.new_id("mb"))

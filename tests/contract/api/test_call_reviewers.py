@@ -12,6 +12,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.retention import purge
 from tests.contract.api.people import OPERATOR, Person, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
+from tests.contract.api.test_erasure_races import waiting
 from tests.contract.api.test_problems import problem
 
 GRACE = {"name": "Grace Hopper", "email": "grace@example.org", "affiliation": "Yale University"}
@@ -114,6 +115,22 @@ async def test_somebody_is_invited_for_a_call_and_told_which(service: Service) -
     ]
 
 
+async def test_nobody_is_invited_for_a_call_whose_reports_they_could_read(service: Service) -> None:
+    """They would be told of a call of which they get nothing."""
+    owner = await person(service, "owner", "Olga Owner")
+    otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
+    batch, _ = await call_of(service, "# One")
+    path = f"/v1/batches/{batch}/reviewers"
+    async with asking(service, owner) as owners:
+        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
+        await owners.delete(f"/v1/members/{erin.member.id}")
+        for who in (otto, erin):
+            body = {"name": who.member.name, "email": who.member.email}
+            refused = problem(await owners.post(path, json=body), 409, "conflict")
+            assert "could read the reports of this call until" in refused.detail
+        assert await asked(owners, batch) == (False, ids(otto))
+
+
 async def test_an_invitation_for_a_call_ends_nobodys_assignment(service: Service) -> None:
     officer = await person(service, "officer", "Otto Officer")
     ada, _ = await people_of(service, "Ada Byron", "Bob Noyce")
@@ -210,6 +227,31 @@ async def test_choosing_and_assigning_at_once_leave_nobody_with_proposals_who_is
         async with asking(service, officer) as officers:
             await asyncio.gather(assign(officers, batch, per_proposal=2), choose(officers, batch, ids(bob)))
             assert (await who_has(officers, batch)).keys() <= set(ids(bob))
+
+
+@pytest.mark.parametrize("act", ["invite", "assign"])
+async def test_people_are_held_before_the_end_of_the_log(service: Service, act: str) -> None:
+    """As whoever changes them holds them: otherwise two would wait for each other."""
+    officer = await person(service, "officer", "Otto Officer")
+    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    batch, (first, second) = await call_of(service, "# One", "# Two")
+    pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]
+    stores, now = service.services, service.services.clock.now()
+    assert len(await stores.assignments.assign(ACME, BatchId(batch), pairs, OPERATOR, now)) == 2
+    await stores.members.remove(ACME, bob.member.id, OPERATOR, now)
+    holder = await service.database.connect_unpooled()
+    async with asking(service, officer) as officers:
+        async with holder.transaction():
+            await holder.fetch("SELECT FROM members WHERE id = $1 FOR UPDATE", ada.member.id)
+            if act == "invite":
+                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/reviewers", json=GRACE))
+            else:
+                acts = asyncio.create_task(officers.post(f"/v1/batches/{batch}/assignments", json={}))
+            await waiting(service.database, 1)
+            await holder.execute("SET LOCAL lock_timeout = '200ms'")
+            assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+        assert (await acts).status_code in (200, 201)
+    await holder.close()
 
 
 async def test_a_choice_goes_with_its_call_and_stays_in_its_tenant(service: Service) -> None:

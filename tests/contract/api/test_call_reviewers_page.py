@@ -183,3 +183,52 @@ async def test_an_officer_chooses_by_mouse_and_invites_by_keyboard(service: Serv
         await look_over(page, "call-reviewers", look)
     queue = await service.services.assignments.queue(ACME, member=None, batch=BatchId(batch))
     assert len({one.member for one in queue}) == 1
+
+
+async def test_who_would_not_judge_blind_is_not_counted_among_those_asked(service: Service) -> None:
+    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
+    ada, _ = await people_of(service, "Ada Byron", "Bob Noyce")
+    batch, _ = await call_of(service, "# One")
+    here = f"/console/calls/{batch}/assignments"
+    async with asking(service, owner) as owners, signed_in(service, owner.key) as browser:
+        await owners.patch(f"/v1/members/{otto.member.id}", json={"role": "reviewer"})
+        page = told((await browser.get(here)).text)
+        assert "Nobody is chosen for this call: 2 of 3 reviewers would be asked." in page
+        without = (
+            "1 gets nothing, having been able to read the reports in another role: no first opinion would be blind."
+        )
+        assert without in page
+        await choose(owners, batch, ids(ada, otto))
+        page = told((await browser.get(here)).text)
+        assert f"2 of 3 reviewers are chosen for this call. Only they are asked. {without}" in page
+        await choose(owners, batch, ids(otto))
+        tried = told((await browser.get(here, params={"per_proposal": "1"})).text)
+        assert "All who were chosen for this call could read the reports in another role" in tried
+
+
+async def test_of_reviewers_found_by_words_those_ticked_are_asked_and_nobody_else(service: Service) -> None:
+    """Where nobody was chosen before, whoever is not listed does not stay as they are: they were asked until then."""
+    officer = await person(service, "officer", "Otto Officer")
+    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    batch, _ = await call_of(service, "# One")
+    here = f"/console/calls/{batch}/assignments"
+    async with asking(service, officer) as officers, signed_in(service, officer.key) as browser:
+        page = told((await browser.get(here, params={"find": "byron"})).text)
+        assert "Tick who is asked to review this call, and nobody else" in page
+        assert "whoever is not listed stays as they are" not in page
+        await choose(officers, batch, ids(ada, bob))
+        page = told((await browser.get(here, params={"find": "byron"})).text)
+        assert "Tick who is asked to review this call; whoever is not listed stays as they are" in page
+
+
+async def test_a_conflict_is_declared_of_who_gave_an_opinion_and_is_not_asked_any_more(service: Service) -> None:
+    officer = await person(service, "officer", "Otto Officer")
+    ada, bob = await people_of(service, "Ada Byron", "Bob Noyce")
+    batch, (first,) = await call_of(service, "# One")
+    here = f"/console/calls/{batch}/assignments"
+    async with asking(service, officer) as officers, asking(service, ada) as reviewer:
+        await assign(officers, batch, per_proposal=1, reviewers=ids(ada))
+        await reviewer.post(f"/v1/evaluations/{first}/opinions", json={"score": 4})
+        await choose(officers, batch, ids(bob))
+    async with signed_in(service, officer.key) as browser:
+        assert f'<option value="{ada.member.id}">' in (await browser.get(here)).text

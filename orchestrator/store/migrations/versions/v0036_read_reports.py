@@ -9,7 +9,7 @@ depends_on = None
 
 COLUMN = "ALTER TABLE members ADD COLUMN read_reports_until timestamptz"
 # What is known of roles that people had before: the audit log says when each was given. Entries that say only whether
-# somebody wants mails hold none. Materialized: of other entries the words may hold what no jsonb can, a NUL in a reason.
+# somebody wants mails hold none. Materialized: words of other entries may hold what no jsonb can, a NUL in a reason.
 FROM_THE_LOG = """
     WITH said AS MATERIALIZED (
         SELECT entry.tenant, entry.about, entry.at, entry.number, words.content
