@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, blockquote
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markupsafe import Markup, escape
@@ -31,6 +32,8 @@ _FILLED = 0.75
 """Of the longest line of a paragraph: how full a line is that was broken for want of room. Letters differ in width."""
 _BEGINS_ITEM = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
 _BROKEN_WORD = re.compile(r"[^\W\d_]-$")
+_GREATER = re.compile(r">[>=]*\s*[-+±]?\.?\d")
+"""What a line of a paragraph may begin with: no mark of a quotation, which would go out of sight."""
 _AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
 """Formulas between dollars, and stars inside a word."""
 
@@ -46,9 +49,15 @@ def proposal_html(text: str) -> Markup:
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).disable(_UNTAKEN)
+    reader.block.ruler.at("blockquote", _quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
     reader.inline.ruler.before("backticks", "as_typed", _as_typed)
     reader.core.ruler.after("block", "blocks", _in_sight)
     return reader
+
+
+def _quotation(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    start = state.bMarks[first] + state.tShift[first]
+    return _GREATER.match(state.src, start) is None and blockquote(state, first, last, silent)
 
 
 def _as_typed(state: StateInline, silent: bool) -> bool:
@@ -91,7 +100,8 @@ def _unwrapped(paragraph: str) -> str:
     found = lines[0]
     for before, line in pairwise(lines):
         needed = len(before) + 1 + len(line.split(" ", 1)[0])
-        kept = longest > _WRAPPED_UP_TO or needed <= _FILLED * longest or _BEGINS_ITEM.match(line)
+        row = "|" in before and "|" in line
+        kept = longest > _WRAPPED_UP_TO or needed <= _FILLED * longest or row or _BEGINS_ITEM.match(line)
         between = "  \n" if kept else "" if _BROKEN_WORD.search(before) and line[:1].islower() else " "
         found += between + line
     return found

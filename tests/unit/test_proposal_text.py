@@ -70,6 +70,17 @@ def test_signs_that_may_be_part_of_a_formula_stay(formula: str) -> None:
     assert _read(formula).text_content().strip() == formula
 
 
+@pytest.mark.parametrize("sign", ["> 0.05", ">0.05", ">= 12", ">> 1", "> .5"])
+def test_a_line_that_begins_with_greater_than_a_number_is_no_quotation(sign: str) -> None:
+    text = f"The hypothesis is kept for all values of p that are\n{sign} in more than half of the runs."
+    assert sign.replace(">", "&gt;") in proposal_html(text)
+    assert "<blockquote>" in proposal_html(f"As they write:\n\n> Words of others, and\n{sign} among them")
+
+
+def test_rows_of_a_table_without_outer_lines_stay_rows() -> None:
+    assert str(proposal_html("Arm | Size\n----|-----\nA | 120\nB | 118")).count("<br />") == 3
+
+
 def test_numbers_of_a_list_stay_those_that_were_typed() -> None:
     assert [one.get("value") for one in _read("3. three\n7. seven").iter("li")] == ["3", "7"]
 
