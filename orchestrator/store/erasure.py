@@ -1,7 +1,7 @@
 """Everything that a tenant has stored about one applicant, or of one batch: found, and deleted."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -206,9 +206,23 @@ class PgErasures:
             while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
                 await self._database.run(partial(deed.delete_jobs, [JobId(row["id"]) for row in rows]))
             await self._database.run(partial(deed.delete_batch, batch))
+        if source is not None:
+            await self._erase_begun(tenant, actor, source, now, {*jobs, *taken_out_of})
         if self._documents is not None:
             await self._documents.sweep_soon()
         return tip
+
+    async def _erase_begun(
+        self, tenant: TenantId, actor: Actor, source: str, now: dt.datetime, known: Set[JobId]
+    ) -> None:
+        """What began with the applicant's idea since it was looked for, with an entry of its own. Evaluations that were
+        sent under the name meanwhile stay: nobody has been shown them."""
+        found = [one for one in await self.find(tenant, source, None) if one.kind != "evaluation"]
+        begun = [one for one in found if one.id not in known]
+        if begun:
+            going = [one.id for one in begun if not one.stays]
+            kept = [one.id for one in begun if one.stays]
+            await self.erase(tenant, actor, going, now, source=source, taken_out_of=kept)
 
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0

@@ -13,6 +13,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from tests.contract.api.people import OPERATOR, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.api.test_batches import JSONL
+from tests.contract.api.test_console_rankings import ended_call
 from tests.contract.store_jobs import NOW
 from tests.polling import wait_until_async
 from tests.unit.batch_bodies import as_jsonl, words
@@ -176,3 +177,17 @@ async def test_words_of_a_tenant_go_before_it_is_gone(service: Service, monkeypa
     assert again.status_code == 204
     assert await stored(service.database, NAME) == []
     assert await service.services.tenants.get(ACME) is None
+
+
+async def test_ranking_that_begins_meanwhile_goes_too(service: Service) -> None:
+    """Whoever erases looks first, then takes the applicant out of finished rankings, which is slow."""
+    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
+    found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+    async with service.caller() as owner:
+        begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
+        tip = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+        assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
+        assert (await owner.get(f"/v1/erasures/{tip.number}")).json()["still_stored"] == []
+    assert await stored(service.database, "3.txt") == []
+    erased_too = [one for one in await service.services.audit_log.entries(ACME) if one.act == "erased"][1:]
+    assert [(one.content or {})["things"] for one in erased_too] == [[begun]]
