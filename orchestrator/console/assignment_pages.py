@@ -206,7 +206,11 @@ async def shown_assignments(
     )
     choice = reviewer_choice(members, chosen, find, not_blind)
     asked = {one.id for one in choice.asked}
-    people = [*choice.asked, *(one for one in members if one.id in loads and one.id not in asked)]
+    with_proposals = [one for one in members if one.id in loads]
+    if sign_off is not None:
+        people = with_proposals
+    else:
+        people = [*choice.asked, *(one for one in with_proposals if one.id not in asked)]
     return page_response(
         "assignments.html",
         request,

@@ -232,3 +232,19 @@ async def test_a_conflict_is_declared_of_who_gave_an_opinion_and_is_not_asked_an
         await choose(officers, batch, ids(bob))
     async with signed_in(service, officer.key) as browser:
         assert f'<option value="{ada.member.id}">' in (await browser.get(here)).text
+
+
+async def test_a_call_that_is_signed_off_names_those_who_had_its_proposals_and_nobody_else(service: Service) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    (ada,) = await people_of(service, "Ada Byron")
+    batch, _ = await call_of(service, "# One")
+    here = f"/console/calls/{batch}/assignments"
+    async with asking(service, owner) as owners, signed_in(service, owner.key) as browser:
+        await assign(owners, batch, per_proposal=1, reviewers=ids(ada))
+        despite = {"despite_unfinished": True, "despite_missing": True}
+        assert (await owners.post(f"/v1/batches/{batch}/sign-off", json=despite)).status_code == 200
+        await people_of(service, "Bob Noyce")
+        page = told((await browser.get(here)).text)
+        assert "Ada Byron" in page
+        assert "Bob Noyce" not in page
+        assert "would be asked" not in page
