@@ -40,6 +40,9 @@ async def test_a_page_says_who_would_be_asked_and_who_never_signed_in(service: S
         assert chosen.status_code == 303
         page = told((await browser.get(here)).text)
         assert "2 of 3 reviewers are chosen for this call. Only they are asked." in page
+        async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditors:
+            entries = told((await auditors.get("/console/audit-log", params={"act": "reviewers chosen"})).text)
+        assert re.search(r"added: (Ada Byron, Bob Noyce|Bob Noyce, Ada Byron)", entries)
         everybody = await posted(browser, here, "/reviewers", everybody="yes")
         assert everybody.status_code == 303
         assert "all 3 reviewers would be asked" in told((await browser.get(here)).text)
