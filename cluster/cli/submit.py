@@ -190,24 +190,31 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
     first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
     named = {key: value for key, value in labels.items() if value}
     accepted = client.submit_files(first, BatchQuery.model_validate({**options, **named, "open": bool(others)}))
-    rows, taken = _report_accepted(accepted)
-    for number, uploads in enumerate(others, 1):
-        place = {"first": accepted.next_row, "open": number < len(others)}
-        try:
-            accepted = client.add_files(accepted.id, uploads, MoreRowsQuery.model_validate({**options, **place}))
-        except (ClientError, KeyboardInterrupt):
-            has = "1 idea" if taken == 1 else f"{taken:,} ideas"
-            remark(f"The batch {accepted.id} has {has}; the files from {uploads[0].name} on are missing.")
-            remark(f"To see how far it is: `assayer watch {accepted.id}`.")
-            raise
-        more = _report_accepted(accepted)
-        rows, taken = rows + more[0], taken + more[1]
+    arrived = [accepted]
+    try:
+        _report_accepted(accepted)
+        while others:
+            place = {"first": accepted.next_row, "open": len(others) > 1}
+            accepted = client.add_files(accepted.id, others[0], MoreRowsQuery.model_validate({**options, **place}))
+            arrived.append(accepted)
+            del others[0]
+            _report_accepted(accepted)
+    except (ClientError, KeyboardInterrupt):
+        if others:
+            has = _ideas(sum(part.accepted for part in arrived))
+            remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
+        remark(f"To see how far it is: `assayer watch {accepted.id}`.")
+        raise
+    taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
     remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
     return accepted.id
 
 
-def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
-    """How many rows there were, and how many of them are accepted."""
+def _ideas(count: int) -> str:
+    return "1 idea" if count == 1 else f"{count:,} ideas"
+
+
+def _report_accepted(accepted: "AcceptedBatch") -> None:
     for row in accepted.rejected:
         remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
@@ -216,4 +223,3 @@ def _report_accepted(accepted: "AcceptedBatch") -> tuple[int, int]:
         remark(f"{duplicate_in_words(one)}: both are evaluated, their answers paid for once.")
     if len(accepted.duplicates) > _NAMED:
         remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the words of earlier ones.")
-    return accepted.rows, accepted.accepted

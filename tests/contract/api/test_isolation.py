@@ -30,6 +30,10 @@ _BODIES: dict[str, dict[str, Any]] = {
 """What a request needs to be more than malformed."""
 
 
+def body_of(method: str, path: str) -> dict[str, Any]:
+    return {"reviewers": None} if method == "PUT" else _BODIES.get(path, {"name": "mine"})
+
+
 def operations(app: FastAPI) -> list[tuple[str, str]]:
     return [(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods]
 
@@ -62,7 +66,7 @@ async def test_another_tenants_things_are_not_there(service: Service, role: Role
             if "{id}" not in path:
                 continue
             needed = _PARAMETERS.get((method, path), {})
-            body = {"reviewers": None} if method == "PUT" else _BODIES.get(path, {"name": "mine"})
+            body = body_of(method, path)
             for thing in (done, queued, curation, key, batch, in_batch, member):
                 at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)

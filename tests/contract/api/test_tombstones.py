@@ -18,7 +18,7 @@ from tests.contract.api.people import OPERATOR, asking, call_of, person
 from tests.contract.api.service import ACME, BODY, OTHER, TEXT, Service
 from tests.contract.api.test_commands import program
 from tests.contract.api.test_console_tables import signed_in
-from tests.contract.api.test_isolation import _BODIES, _PARAMETERS, operations
+from tests.contract.api.test_isolation import _PARAMETERS, body_of, operations
 from tests.contract.api.test_problems import problem
 from tests.contract.store_jobs import NOW
 from tests.contract.tables_of import tables_of
@@ -58,7 +58,7 @@ async def test_every_route_of_what_was_erased_says_so(service: Service, kind: st
 
             async def ask(caller: httpx2.AsyncClient, id: str, *, how: str = method, to: str = path) -> httpx2.Response:
                 at = to.replace("{id}", id).replace("{number}", "1")
-                sent = _PARAMETERS.get((how, to), {}), _BODIES.get(to, {"name": "mine"})
+                sent = _PARAMETERS.get((how, to), {}), body_of(how, to)
                 return await caller.request(how, at, params=sent[0], json=sent[1])
 
             answer = await ask(owner, thing)
