@@ -18,7 +18,14 @@ from orchestrator.store.notifications import cancelled_notifications, notify
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.retention import erase_batch, erase_jobs
 from orchestrator.store.rows import from_row
-from orchestrator.store.taken_out import APPLICANT, LEAST_LEFT, STILL_RANKED, TAKE_OUT_SECONDS, standing_in, take_out
+from orchestrator.store.taken_out import (
+    APPLICANT,
+    LEAST_LEFT,
+    STILL_RANKED,
+    TAKE_OUT_SECONDS,
+    ranked_applicant,
+    take_out,
+)
 
 __all__ = ["JobToErase", "PgErasures"]
 
@@ -263,7 +270,7 @@ class _Deed(NamedTuple):
 
     async def take_out_of(self, ranking: JobId, source: str, connection: Connection) -> None:
         async with connection.transaction():
-            standing = await standing_in(connection, self.tenant, ranking, _stored(source) or "")
+            standing = await ranked_applicant(connection, self.tenant, ranking, _stored(source) or "")
             if standing is None:
                 return
             if standing.others >= LEAST_LEFT:

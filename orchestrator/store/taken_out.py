@@ -11,7 +11,15 @@ from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import called
 from orchestrator.store.json_columns import to_json_column
 
-__all__ = ["APPLICANT", "LEAST_LEFT", "STILL_RANKED", "TAKE_OUT_SECONDS", "Standing", "standing_in", "take_out"]
+__all__ = [
+    "APPLICANT",
+    "LEAST_LEFT",
+    "STILL_RANKED",
+    "TAKE_OUT_SECONDS",
+    "RankedApplicant",
+    "ranked_applicant",
+    "take_out",
+]
 
 LEAST_LEFT = 2
 """Proposals of which an order is told; a ranking that would have fewer goes whole."""
@@ -162,7 +170,7 @@ STILL_RANKED = """
 name an idea anywhere which stands nowhere in them, have one where nobody is left, or words about all of them."""
 
 
-class Standing(NamedTuple):
+class RankedApplicant(NamedTuple):
     """Of one applicant, in a ranking that is done."""
 
     ideas: tuple[str, ...]
@@ -171,26 +179,31 @@ class Standing(NamedTuple):
     """Ideas that stay."""
 
 
-async def standing_in(connection: Connection, tenant: TenantId, ranking: JobId, source: str) -> Standing | None:
+async def ranked_applicant(
+    connection: Connection, tenant: TenantId, ranking: JobId, source: str
+) -> RankedApplicant | None:
     """Keeps the ranking as it is until the transaction has ended. None: it is not there any more."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_TAKEN, tenant, source, None, ranking)
     ideas = tuple(row["idea"] for row in rows)
     others = await connection.fetchval(_OTHERS, ranking, ideas)
-    return Standing(ideas, tuple(row["rank"] for row in rows), others)
+    return RankedApplicant(ideas, tuple(row["rank"] for row in rows), others)
 
 
-async def take_out(connection: Connection, ranking: JobId, standing: Standing, now: dt.datetime, proof: int) -> None:
-    """From all rows and documents of a ranking that `standing_in` has locked, and from the cache of answers. Ranks,
-    intervals and bands of the others stay. `proof`: number of the entry of the audit log that says so."""
+async def take_out(
+    connection: Connection, ranking: JobId, applicant: RankedApplicant, now: dt.datetime, proof: int
+) -> None:
+    """From all rows and documents of a ranking that `ranked_applicant` has locked, and from the cache of answers.
+
+    Ranks, intervals and bands of the others stay. `proof`: number of the entry of the audit log that says so."""
     await connection.fetch(_NOTE, ranking, str(proof))
-    if not standing.ideas:
+    if not applicant.ideas:
         return
-    ideas, day = list(standing.ideas), now.astimezone(dt.UTC).date()
+    ideas, day = list(applicant.ideas), now.astimezone(dt.UTC).date()
     for statement in _FORGET_ROWS:
         await connection.fetch(statement, ranking, ideas, timeout=TAKE_OUT_SECONDS)
-    gaps = _as_json([ErasedRank(rank=rank, on=day) for rank in standing.ranks])
+    gaps = _as_json([ErasedRank(rank=rank, on=day) for rank in applicant.ranks])
     gone = to_json_column(Absent(reason=f"It was about all of the ideas, and one of them was erased on {day}."))
     await connection.fetch(_FORGET_IN_RANKING, ranking, ideas, gaps, gone, timeout=TAKE_OUT_SECONDS)
     await connection.fetch(_FORGET_IN_JOB, ranking, ideas, timeout=TAKE_OUT_SECONDS)
