@@ -29,8 +29,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
     profile: WithProfile = PROFILES[0],
 ) -> None:
-    """Delete all that is stored of one idea or one batch, and every comparison with it; finished rankings stay, without
-    the idea."""
+    """Delete all that is stored of one idea or one batch, and every comparison with it; rankings stay without it."""
     if (source is None) == (batch is None):
         raise InputError("Say what to erase: --source or --batch, one of them.")
     from assayer_client.erasures import ErasureBody
