@@ -86,7 +86,7 @@ from orchestrator.console.browser_visits import visitor
 from orchestrator.console.gone_page import gone_page
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
-from orchestrator.jobs.submissions import QueueFull
+from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
 
@@ -252,7 +252,7 @@ async def _queue_full(request: Request, error: QueueFull) -> Response:
     return _response(request, HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS))
 
 
-async def _review_refused(request: Request, error: ReviewRefused) -> Response:
+async def _conflict(request: Request, error: ReviewRefused | EvaluationsDeleted) -> Response:
     return _response(request, HttpProblem("conflict", str(error)))
 
 
@@ -270,7 +270,8 @@ _HANDLERS: dict[type[Exception], Any] = {
     HTTPException: _http_problem,
     InputError: _input_error,
     QueueFull: _queue_full,
-    ReviewRefused: _review_refused,
+    ReviewRefused: _conflict,
+    EvaluationsDeleted: _conflict,
     StorageError: _database_unavailable,
 }
 

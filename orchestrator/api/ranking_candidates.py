@@ -20,7 +20,7 @@ from orchestrator.api.common_schemas import Body, IdeaBody, Resource
 from orchestrator.api.job_routes import find_job, idea_of, no_result_problem
 from orchestrator.api.problems import HttpProblem
 from orchestrator.api.services import Services
-from orchestrator.jobs.models import BatchId, Job, LivePriority, TenantId
+from orchestrator.jobs.models import BatchId, Job, JobId, LivePriority, TenantId
 from orchestrator.jobs.requests import Limits, RankingRequest
 
 __all__ = [
@@ -107,6 +107,8 @@ class RankingCandidates:
     scores: dict[str, float] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
+    evaluations: list[JobId] = field(default_factory=list)
+    """That the ideas are from."""
 
 
 async def ranking_request(
@@ -191,6 +193,7 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
 
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
     candidates.ideas[report.idea.id] = idea_of_report(report)
+    candidates.evaluations.append(job.id)
     score = score_of(report)
     if isinstance(score, Absent):
         candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))

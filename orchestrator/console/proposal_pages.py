@@ -146,7 +146,9 @@ async def ask(
     ideas = [await evaluated_idea(services, who.tenant, one, "") for one in (first, second)]
     work = comparison_request(ideas[0], ideas[1], services)
     subject = f"{ideas[0].title} / {ideas[1].title}"
-    await services.jobs.add(who.tenant, [NewJob(id=job, request=work, subject=subject, priority="interactive")])
+    made_of = (JobId(first), JobId(second))
+    new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=made_of)
+    await services.jobs.add(who.tenant, [new])
     return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
 
 

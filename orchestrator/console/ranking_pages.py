@@ -95,10 +95,10 @@ async def start(
     max_usd: Annotated[str, Form(max_length=20)] = "",
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    work, _ = await ranking_request(_body(call, _choice(cut, calls_per_idea, max_usd)), services, who.tenant)
+    work, candidates = await ranking_request(_body(call, _choice(cut, calls_per_idea, max_usd)), services, who.tenant)
     job = JobId(services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
-    new = NewJob(id=job, request=work, subject=subject, priority="batch")
+    new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
     await services.jobs.add(who.tenant, [new], by=ActBy(who.actor, services.clock.now(), call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 

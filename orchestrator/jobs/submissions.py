@@ -15,6 +15,7 @@ __all__ = [
     "BatchRow",
     "BatchStatus",
     "Cursor",
+    "EvaluationsDeleted",
     "MoreRows",
     "NewBatch",
     "NewJob",
@@ -37,6 +38,8 @@ class NewJob(Frozen):
     row: int | None = None
     traceparent: str | None = None
     """Of the request (W3C Trace Context), where it is part of a trace."""
+    made_of: tuple[JobId, ...] = ()
+    """Evaluations of which it holds the ideas: it is added only while all of them are there."""
 
 
 class NewBatch(Frozen):
@@ -74,6 +77,17 @@ class BatchClosed(AssayerError):
             "The answer to the part before says where the next one begins, and whether the batch is open.",
         )
         self.args = (batch, first)
+
+
+class EvaluationsDeleted(AssayerError):
+    """Some of what the job was made of is not there any more; nothing was added."""
+
+    def __init__(self, deleted: int, of: int) -> None:
+        super().__init__(
+            f"Meanwhile {deleted:,} of the {of:,} evaluations that it was made of were deleted.",
+            "Send it again: it is made of what is there then.",
+        )
+        self.args = (deleted, of)
 
 
 class BatchStatus(NewBatch):

@@ -1,13 +1,13 @@
 """Submission to the queue: jobs, their batch and the idempotency record, in one transaction."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
 from orchestrator.jobs.acts import ActBy, Said, said_of_ranking, said_of_rows
-from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
-from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob, QueueFull
+from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
@@ -47,6 +47,9 @@ _EXTEND_BATCH = """
 _KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
 _KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
+# An erasure that has deleted some is done, so that they are missed; any other waits for this, and finds what was added.
+_HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
+
 # A microsecond apart: the order of acceptance is the order of the rows.
 _INSERT_JOBS = """
     WITH given AS (
@@ -81,11 +84,12 @@ async def submit_jobs(
 ) -> RecordedResponse | None:
     """In a transaction of its own; running it twice changes nothing more. `by`: whose act it is, where it is one that
     stands in the audit log. Raises IdempotencyKeyReused, QueueFull,
-    BatchClosed, ReviewRefused where the batch is signed off."""
+    BatchClosed, EvaluationsDeleted, ReviewRefused where the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
         await _check_queue_room(connection, tenant, jobs)
+        await _hold_evaluations(connection, tenant, {one for job in jobs for one in job.made_of})
         new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
         for part in _chunks(jobs):
             added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
@@ -144,6 +148,13 @@ async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequ
         raise InputError(f"There is no tenant {tenant}.")
     if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
         raise QueueFull(row["queued"], len(jobs), row["max_queued"])
+
+
+async def _hold_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
+    if evaluations:
+        there = await connection.fetch(_HOLD_EVALUATIONS, tenant, list(evaluations))
+        if len(there) < len(evaluations):
+            raise EvaluationsDeleted(len(evaluations) - len(there), len(evaluations))
 
 
 def _chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:

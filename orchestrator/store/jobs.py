@@ -161,7 +161,8 @@ class PgJobs:
         by: ActBy | None = None,
     ) -> RecordedResponse | None:
         """All of them, or nothing and the recorded response to the same request. `by`: whose act it is; calls, their
-        parts and rankings stand in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed."""
+        parts and rankings stand in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed,
+        EvaluationsDeleted."""
         if self._documents is None:
             return await self._add(tenant, jobs, batch, record, by)
         written = await self._documents.written(jobs)

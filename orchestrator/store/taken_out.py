@@ -26,25 +26,33 @@ LEAST_LEFT = 2
 TAKE_OUT_SECONDS = 300.0
 """A ranking of thousands is tens of megabytes, written anew."""
 
-APPLICANT = f"""
-    SELECT jobs.id, coalesce(jobs.request #>> '{{idea,id}}', evaluations.idea_id) AS idea
+_IDEAS = """
+    SELECT jobs.id, coalesce(jobs.request #>> '{idea,id}', evaluations.idea_id) AS idea
     FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
-    WHERE tenant = $1 AND kind = 'evaluation' AND (
-        batch = $3 OR {called("(jobs.request ->> 'source')", "$2")}
-        OR {called("(jobs.request #>> '{idea,source}')", "$2")}
+    WHERE tenant = $1 AND kind = 'evaluation' AND
+"""
+APPLICANT = f"""
+    direct AS (
+        {_IDEAS} (
+            batch = $3 OR {called("(jobs.request ->> 'source')", "$2")}
+            OR {called("(jobs.request #>> '{idea,source}')", "$2")}
+        )
+    ), own (idea) AS (
+        SELECT idea FROM direct EXCEPT
+        SELECT idea FROM ({_IDEAS} NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)) AS others
     )
 """  # noqa: S608 - put together from constants
-"""Evaluations that a tenant ($1) calls so ($2), or of a batch ($3), and their ideas."""
+"""Evaluations that a tenant ($1) calls so ($2), or of a batch ($3), and those of their ideas that are nobody else's: by
+the same words in somebody else's proposal nobody is found."""
 
 _LOCK = """
     SELECT size FROM jobs JOIN rankings ON job = id
     WHERE tenant = $1 AND id = $2 AND kind = 'ranking' AND state = 'done' FOR UPDATE OF jobs
 """
 _TAKEN = f"""
-    WITH direct AS ({APPLICANT})
     SELECT one ->> 'id' AS idea, (one ->> 'rank')::integer AS rank
     FROM rankings, jsonb_array_elements(ideas) AS one
-    WHERE job = $4 AND ({called("(one ->> 'source')", "$2")} OR one ->> 'id' IN (SELECT idea FROM direct))
+    WHERE job = $1 AND ({called("(one ->> 'source')", "$2")} OR one ->> 'id' = ANY($3::text[]))
     ORDER BY rank
 """  # noqa: S608 - put together from constants
 # What the proof of each erasure looks for: that it came by.
@@ -180,15 +188,16 @@ class RankedApplicant(NamedTuple):
 
 
 async def ranked_applicant(
-    connection: Connection, tenant: TenantId, ranking: JobId, source: str
+    connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Sequence[str]
 ) -> RankedApplicant | None:
-    """Keeps the ranking as it is until the transaction has ended. None: it is not there any more."""
+    """Whoever is called so there, or has one of these ideas. Keeps the ranking as it is until the transaction has
+    ended. None: it is not there any more."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
-    rows = await connection.fetch(_TAKEN, tenant, source, None, ranking)
-    ideas = tuple(row["idea"] for row in rows)
-    others = await connection.fetchval(_OTHERS, ranking, ideas)
-    return RankedApplicant(ideas, tuple(row["rank"] for row in rows), others)
+    rows = await connection.fetch(_TAKEN, ranking, source, ideas)
+    taken = tuple(row["idea"] for row in rows)
+    others = await connection.fetchval(_OTHERS, ranking, taken)
+    return RankedApplicant(taken, tuple(row["rank"] for row in rows), others)
 
 
 async def take_out(

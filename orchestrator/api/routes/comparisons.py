@@ -78,7 +78,7 @@ class ComparisonResource(JobResource):
 router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 
 
-@router.post(**submission_route(accepted=AcceptedComparison, ended=ComparisonResource))
+@router.post(**submission_route(404, 409, 410, accepted=AcceptedComparison, ended=ComparisonResource))
 async def ask(
     body: ComparisonBody,
     request: Request,
@@ -93,7 +93,13 @@ async def ask(
     second = await _given(services, caller.tenant, body.second, body.second_evaluation, "second")
     work = comparison_request(first, second, services, body)
     job = JobId(services.new_id("cp"))
-    new = NewJob(id=job, request=work, subject=f"{first.title} / {second.title}", priority=body.priority)
+    new = NewJob(
+        id=job,
+        request=work,
+        subject=f"{first.title} / {second.title}",
+        priority=body.priority,
+        made_of=tuple(JobId(one) for one in (body.first_evaluation, body.second_evaluation) if one is not None),
+    )
     accepted = AcceptedComparison(id=job, link=comparison_path(job))
     answer = await accept_job(request, caller, services, new, accepted.link, accepted, idempotency_key)
     return await answer_when_ended(answer, request, caller, services, streams, prefer, show_comparison)

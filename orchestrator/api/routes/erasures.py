@@ -124,13 +124,22 @@ async def erasure_of(services: Services, tenant: TenantId, source: str | None, b
 
 def _loss(one: JobToErase) -> str:
     """Of a ranking that goes with one applicant: what others lose. Empty where that is nothing."""
-    name = f"The ranking “{one.subject or one.id}”"
     if one.kind == "ranking" and one.state not in TERMINAL:
-        return f"{name} is under way and goes with it: the others have to be ranked anew, without this applicant."
+        return _lost_under_way(one.subject or one.id)
     if not one.left:
         return ""
     cost = "what it cost is not known" if one.cost_usd is None else f"it cost {money(one.cost_usd)}"
-    return f"{name} goes with it ({cost}): of {count(one.left, 'proposal')} that would be left there is no order."
+    left = count(one.left, "proposal")
+    return (
+        f"The ranking “{one.subject or one.id}” goes with it ({cost}): of {left} that would be left there is no order."
+    )
+
+
+def _lost_under_way(title: str) -> str:
+    return (
+        f"The ranking “{title}” is under way and goes with it: "
+        "the others have to be ranked anew, without this applicant."
+    )
 
 
 async def erase_found(
@@ -140,7 +149,24 @@ async def erase_found(
     jobs = [JobId(one.id) for one in found.jobs]
     batch = BatchId(found.batch) if found.batch else None
     kept = [JobId(one.id) for one in found.taken_out_of]
-    tip = await services.erasures.erase(
+    erased = await services.erasures.erase(
         tenant, actor, jobs, services.clock.now(), source=source, batch=batch, taken_out_of=kept
     )
-    return found.model_copy(update={"dry_run": False, "proof": tip.number})
+    # Rankings that were still under way when they were looked at.
+    finished = {
+        one.id: RankingThatStays(id=one.id, title=one.title, taken=len(standing.ideas), left=standing.others)
+        for one in found.jobs
+        if (standing := erased.finished.get(JobId(one.id))) is not None
+    }
+    warnings = list(found.warnings)
+    for one in finished.values():
+        warnings.remove(_lost_under_way(one.title or one.id))
+    return found.model_copy(
+        update={
+            "warnings": tuple(warnings),
+            "dry_run": False,
+            "proof": erased.proof,
+            "jobs": tuple(one for one in found.jobs if one.id not in finished),
+            "taken_out_of": (*found.taken_out_of, *finished.values()),
+        }
+    )

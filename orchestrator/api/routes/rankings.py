@@ -126,7 +126,13 @@ async def ask(
         unscored=tuple(candidates.unscored),
         links=links,
     )
-    new = NewJob(id=job, request=work, subject=f"{len(work.ideas):,} ideas", priority=body.priority)
+    new = NewJob(
+        id=job,
+        request=work,
+        subject=f"{len(work.ideas):,} ideas",
+        priority=body.priority,
+        made_of=tuple(candidates.evaluations),
+    )
     by = act_by(services, caller, None if body.batch is None else BatchId(body.batch))
     return await accept_job(request, caller, services, new, links.ranking, accepted, idempotency_key, by)
 

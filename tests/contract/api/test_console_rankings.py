@@ -1,6 +1,7 @@
 """Rankings of a call in the console: estimated, started, watched, and cut somewhere else."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,18 @@ ENTRANTS = 6
 async def ended_call(service: Service, uncovered: int | None = None) -> str:
     """Six proposals, each worth its number. `uncovered`: so many of the first lie in a field that the corpus does not
     cover and have no score, the next lies in one too and has a score, and so do the others."""
-    form = [("file", (f"{number}.txt", f"Idea of worth {number}. {WORDS}".encode())) for number in range(ENTRANTS)]
+    texts = {f"{number}.txt": f"Idea of worth {number}. {WORDS}" for number in range(ENTRANTS)}
+    return await evaluated_call(service, texts, uncovered)
+
+
+async def evaluated_call(service: Service, texts: Mapping[str, str], uncovered: int | None = None) -> str:
+    """With a report of each of these files."""
+    form = [("file", (name, text.encode())) for name, text in texts.items()]
     async with service.caller() as owner:
         made = await owner.post("/v1/batches?name=Spring", files=form)
     assert made.status_code == 202, made.text
     leases = PgLeases(service.database, QueueSettings())
-    for number in range(ENTRANTS):
+    for number in range(len(texts)):
         lease = await service.lease()
         assert isinstance(lease.request, EvaluationRequest)
         assert lease.request.idea is not None

@@ -8,12 +8,17 @@ from typing import Any
 import httpx2
 import pytest
 
+from orchestrator.api.routes.erasures import erase_found, erasure_of
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection
+from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
 from tests.contract.api.people import OPERATOR, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.api.test_batches import JSONL
-from tests.contract.api.test_console_rankings import ended_call
+from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
+from tests.contract.api.test_problems import problem
+from tests.contract.api.test_rankings import finish
 from tests.contract.store_jobs import NOW
 from tests.polling import wait_until_async
 from tests.unit.batch_bodies import as_jsonl, words
@@ -58,14 +63,14 @@ async def erased(caller: httpx2.AsyncClient, **body: Any) -> dict[str, Any]:
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
     """Does something when the log's words have gone and the jobs have not."""
-    original = PgAuditLog.erase
+    original = ErasureBeginning.announce
 
-    async def erase(self: PgAuditLog, *given: Any) -> Any:
-        tip = await original(self, *given)
+    async def announce(self: ErasureBeginning, connection: Connection) -> ErasureBegun:
+        begun = await original(self, connection)
         await act()
-        return tip
+        return begun
 
-    monkeypatch.setattr(PgAuditLog, "erase", erase)
+    monkeypatch.setattr(ErasureBeginning, "announce", announce)
 
 
 async def test_opinion_that_is_given_meanwhile_goes_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +190,73 @@ async def test_ranking_that_begins_meanwhile_goes_too(service: Service) -> None:
     found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
     async with service.caller() as owner:
         begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-        tip = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+        erased = await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
         assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
-        assert (await owner.get(f"/v1/erasures/{tip.number}")).json()["still_stored"] == []
+        assert (await owner.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await stored(service.database, "3.txt") == []
     erased_too = [one for one in await service.services.audit_log.entries(ACME) if one.act == "erased"][1:]
     assert [(one.content or {})["things"] for one in erased_too] == [[begun]]
+
+
+async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_after_it(service: Service) -> None:
+    """Of thousands of reports that takes seconds. Its sender is told, and ranks what is left."""
+    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
+    asked = {"batch": call, "blind": False}
+    async with service.caller() as owner:
+        holder = await service.database.connect_unpooled()
+        async with holder.transaction():
+            # What is kept of a request is looked up when its job is added, and waits here.
+            await holder.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
+            headers = {"Idempotency-Key": "once"}
+            asking_now = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
+            await waiting(service.database, 1)
+            await holder.execute("DELETE FROM jobs WHERE request ->> 'source' = '3.txt'")
+        await holder.close()
+        refused = problem(await asking_now, 409, "conflict")
+        found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+        await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
+        again = await owner.post("/v1/rankings", json=asked, headers=headers)
+    assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
+    assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
+    assert await stored(service.database, "3.txt") == []
+
+
+async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_too(service: Service) -> None:
+    call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
+    found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+    async with service.caller() as owner:
+        holder = await service.database.connect_unpooled()
+        async with holder.transaction():
+            # The last that a ranking is added to is the log.
+            await holder.execute("LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE")
+            adding = asyncio.create_task(owner.post("/v1/rankings", json={"batch": call, "blind": False}))
+            await waiting(service.database, 1)
+            erasing = asyncio.create_task(erasures.erase(ACME, OPERATOR, found, now, source="3.txt"))
+            await waiting(service.database, 2)
+        await holder.close()
+        begun = (await adding).json()["id"]
+        proof = (await erasing).proof
+        assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
+        assert (await owner.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
+    assert await stored(service.database, "3.txt") == []
+
+
+async def test_ranking_that_finishes_between_the_look_and_the_erasure_stays(service: Service) -> None:
+    call = await ended_call(service)
+    async with service.caller() as owner:
+        begun = (await owner.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
+        told = await erasure_of(service.services, ACME, "3.txt", None)
+        assert begun in [one.id for one in told.jobs]
+        assert any("is under way and goes with it" in one for one in told.warnings)
+        await finish(service)
+        gone = await erase_found(service.services, ACME, OPERATOR, "3.txt", told)
+        assert (begun in [one.id for one in gone.jobs], gone.warnings) == (False, ())
+        assert [(one.id, one.taken, one.left) for one in gone.taken_out_of if one.id == begun] == [
+            (begun, 1, ENTRANTS - 1)
+        ]
+        report = await owner.get(f"/v1/rankings/{begun}/report", headers={"Accept": "application/json"})
+        proof = (await owner.get(f"/v1/erasures/{gone.proof}")).json()
+    assert len(report.json()["ideas"]) == ENTRANTS - 1
+    assert begun in proof["taken_out_of"]
+    assert proof["still_stored"] == []
+    assert await stored(service.database, "3.txt") == []

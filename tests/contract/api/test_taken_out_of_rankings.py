@@ -23,7 +23,7 @@ from tests.contract.api.commands import Program
 from tests.contract.api.people import asking, person
 from tests.contract.api.service import ACME, Service, served
 from tests.contract.api.test_commands import program
-from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
+from tests.contract.api.test_console_rankings import ENTRANTS, ended_call, evaluated_call
 from tests.contract.api.test_console_tables import signed_in
 from tests.contract.api.test_erasure_races import erased, stored, waiting
 from tests.contract.api.test_making import record
@@ -257,6 +257,31 @@ async def test_what_is_said_of_others_because_of_the_applicant_goes_too(service:
         assert (await owner.get(f"/v1/rankings/{made}")).json()["flags"] == flagged  # of the twin
         assert (await erased(owner, source="twin.txt"))["still_stored"] == []
         assert (await owner.get(f"/v1/rankings/{made}")).json()["flags"] == []
+
+
+async def test_whose_words_are_somebody_elses_too_is_taken_out_by_name_alone(service: Service) -> None:
+    """Of two with the same words the first is ranked."""
+    texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(4)}
+    call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
+    ranking = await ranked(service, call, blind=False)
+    gone = await erase(service, "twin.txt")
+    assert (gone["taken_out_of"], gone["still_stored"]) == ([], [])
+    assert sorted(one.source for one in (await read(service, ranking))[0].ideas) == sorted(texts)
+    # Nobody else has them any more.
+    assert (await erase(service, "1.txt"))["taken_out_of"] == [ranking]
+    assert "1.txt" not in [one.source for one in (await read(service, ranking))[0].ideas]
+
+
+async def test_ranking_of_a_call_stays_when_the_same_call_sent_before_is_erased(service: Service) -> None:
+    """As whoever tries a call out first does."""
+    texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
+    trial, call = await evaluated_call(service, texts), await evaluated_call(service, texts)
+    ranking = await ranked(service, call, blind=False)
+    async with service.caller() as owner:
+        assert (await erased(owner, batch=trial))["still_stored"] == []
+        assert len((await read(service, ranking))[0].ideas) == 3
+        assert (await erased(owner, batch=call))["still_stored"] == []
+        assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 410
 
 
 async def test_a_ranking_of_two_and_one_under_way_go_as_a_whole(service: Service) -> None:

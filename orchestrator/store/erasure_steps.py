@@ -1,0 +1,183 @@
+"""The steps of an erasure, each in one transaction, so that nobody's words about it are written in between."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import asyncpg
+
+from orchestrator.access.audit_chain import Actor
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.database import Connection
+from orchestrator.store.job_sql import PAID_SO_FAR, called, finish_statement
+from orchestrator.store.notifications import cancelled_notifications, notify
+from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.retention import erase_batch, erase_jobs
+from orchestrator.store.taken_out import (
+    APPLICANT,
+    LEAST_LEFT,
+    RankedApplicant,
+    ranked_applicant,
+    take_out,
+)
+
+__all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "stored_name"]
+
+_IDEAS_OF = f"WITH {APPLICANT} SELECT idea FROM own WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
+_REFUSED = called("(one ->> 'source')", "$2")
+# What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
+_FORGET_REFUSED = f"""
+    UPDATE batches SET (erased, rejected) = (
+        SELECT erased + count(*) FILTER (WHERE {_REFUSED}),
+               coalesce(jsonb_agg(one ORDER BY place) FILTER (WHERE NOT {_REFUSED}), '[]')
+        FROM jsonb_array_elements(batches.rejected) WITH ORDINALITY AS each (one, place)
+    )
+    WHERE tenant = $1 AND EXISTS (
+        SELECT FROM jsonb_array_elements(batches.rejected) AS one WHERE {_REFUSED}
+    )
+    RETURNING id
+"""  # noqa: S608 - put together from constants
+_CANCEL = finish_statement(
+    f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
+    "id IN (SELECT id FROM jobs WHERE tenant = $1 AND state IN ('queued', 'running') AND id = ANY($2) "
+    "ORDER BY id FOR UPDATE)",
+)
+# Calls before their jobs, as whoever acts about a call does.
+_LOCK_BATCHES_OF = """
+    SELECT id FROM batches WHERE id IN (SELECT batch FROM jobs WHERE tenant = $1 AND id = ANY($2))
+    ORDER BY id FOR NO KEY UPDATE
+"""
+# Messages to webhooks tell titles and names, also that it was cancelled just now.
+_FORGET_MESSAGES = """
+    DELETE FROM deliveries USING webhooks
+    WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
+"""
+# What a request was answered tells which rows were refused, doubled or left out. Whoever repeats it within its week is
+# still told what became of it, without those lists.
+_FORGET_RESPONSES = """
+    UPDATE idempotency SET body = convert_to(
+        (
+            SELECT jsonb_object_agg(name, CASE jsonb_typeof(value) WHEN 'array' THEN '[]' ELSE value END)
+            FROM jsonb_each(convert_from(body, 'UTF8')::jsonb) AS said (name, value)
+        )::text,
+        'UTF8'
+    )
+    WHERE tenant = $1 AND split_part(location, '/', 4) = ANY($2)
+"""
+_DONE_RANKINGS = """
+    SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2) AND kind = 'ranking' AND state = 'done' ORDER BY id
+"""
+_CALLS_RANKED = "SELECT batch FROM ranking_calls WHERE job = $1 ORDER BY batch"
+
+
+class ErasureBegun(NamedTuple):
+    proof: int
+    """Number of the entry of the audit log that says what is erased."""
+    ideas: list[str]
+    """The applicant's."""
+    finished: dict[JobId, RankedApplicant]
+    """Of the jobs that were to go, rankings that are done by now: they stay without the applicant."""
+
+
+class ErasureBeginning(NamedTuple):
+    """What is done first: the log says what goes, and none of it can finish any more."""
+
+    log: PgAuditLog
+    tenant: TenantId
+    actor: Actor
+    now: dt.datetime
+    source: str | None
+    batch: BatchId | None
+    jobs: Sequence[JobId]
+    ranking: JobId | None
+    taken_out_of: Sequence[JobId]
+    ideas: Sequence[str]
+
+    @property
+    def about(self) -> str:
+        one = len(self.jobs) == 1 and self.source is None
+        return self.batch or (self.jobs[0] if one else "an applicant")
+
+    async def announce(self, connection: Connection) -> ErasureBegun:
+        async with connection.transaction():
+            for row in await connection.fetch(_CALLS_RANKED, self.ranking):
+                await hold_call_open(connection, self.tenant, row["batch"])
+            ideas, finished, cancelled = list(self.ideas), dict[JobId, RankedApplicant](), list[asyncpg.Record]()
+            if self.source is not None:
+                rows = await connection.fetch(_IDEAS_OF, self.tenant, stored_name(self.source), None)
+                ideas += [row["idea"] for row in rows]
+                # None that goes can finish from here on; what has finished since it was looked at stays.
+                await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
+                cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
+                await connection.fetch(_FORGET_MESSAGES, self.tenant, self.jobs)
+                finished = await self._finished(connection, ideas)
+            things = [one for one in (*self.jobs, self.batch) if one is not None and one not in finished]
+            kept = [*self.taken_out_of, *finished]
+            more = {"taken_out_of": kept} if kept else {}
+            tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, things, self.now, **more)
+        await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+        return ErasureBegun(tip.number, ideas, finished)
+
+    async def _finished(self, connection: Connection, ideas: Sequence[str]) -> dict[JobId, RankedApplicant]:
+        finished = {}
+        for row in await connection.fetch(_DONE_RANKINGS, self.tenant, self.jobs):
+            standing = await ranked_applicant(connection, self.tenant, row["id"], stored_name(self.source) or "", ideas)
+            if standing is not None and standing.others >= LEAST_LEFT:
+                finished[JobId(row["id"])] = standing
+        return finished
+
+
+class ErasureSteps(NamedTuple):
+    """What is done after it."""
+
+    log: PgAuditLog
+    tenant: TenantId
+    actor: Actor
+    about: str
+    now: dt.datetime
+    proof: int
+    """Number of the entry of the audit log that says what was erased."""
+
+    async def delete_jobs(self, jobs: Sequence[JobId], connection: Connection) -> None:
+        async with connection.transaction():
+            batches = [row["id"] for row in await connection.fetch(_LOCK_BATCHES_OF, self.tenant, jobs)]
+            cancelled = await connection.fetch(_CANCEL, self.tenant, jobs)
+            await erase_jobs(connection, self.tenant, jobs, self.now, self.proof)
+            await self._forget(connection, jobs, [*jobs, *batches])
+        await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
+
+    async def take_out_of(self, ranking: JobId, source: str, ideas: Sequence[str], connection: Connection) -> None:
+        async with connection.transaction():
+            standing = await ranked_applicant(connection, self.tenant, ranking, stored_name(source) or "", ideas)
+            if standing is None:
+                return
+            if standing.others >= LEAST_LEFT:
+                await take_out(connection, ranking, standing, self.now, self.proof)
+                await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
+                return
+            # Others have been taken out of it since it was looked at. The end of the log is locked last, as ever.
+            await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
+            await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
+            tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, [ranking], self.now)
+            await erase_jobs(connection, self.tenant, [ranking], self.now, tip.number)
+
+    async def forget_refused(self, source: str, connection: Connection) -> None:
+        async with connection.transaction():
+            rows = await connection.fetch(_FORGET_REFUSED, self.tenant, stored_name(source))
+            await connection.fetch(_FORGET_RESPONSES, self.tenant, [row["id"] for row in rows])
+
+    async def delete_batch(self, batch: BatchId, connection: Connection) -> None:
+        async with connection.transaction():
+            await erase_batch(connection, self.tenant, batch, self.now, self.proof)
+            await self._forget(connection, [batch], [batch])
+
+    async def _forget(self, connection: Connection, things: Sequence[str], answered: Sequence[str]) -> None:
+        await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
+        await connection.fetch(_FORGET_RESPONSES, self.tenant, answered)
+        await self.log.erase_late(connection, self.tenant, self.actor, self.about, things, self.now)
+
+
+def stored_name(source: str | None) -> str | None:
+    """As a name was stored."""
+    return None if source is None else source.replace("\x00", "")
