@@ -2,6 +2,6 @@
 
 import json
 
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 
-print(json.dumps(create_documented_app().openapi(), indent=2, ensure_ascii=False))
+print(json.dumps(documented_app().openapi(), indent=2, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -90,7 +91,7 @@ from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
 
-__all__ = ["create_app", "create_documented_app"]
+__all__ = ["create_app", "documented_app"]
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
@@ -155,8 +156,10 @@ Every accepted evaluation ends in exactly one verdict: a report, or a problem th
 Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
 
 
-def create_documented_app() -> FastAPI:
-    """All routes and their OpenAPI document, without anything to serve them."""
+@cache
+def documented_app() -> FastAPI:
+    """All routes and their OpenAPI document, without anything to serve them. One a process, which every application
+    shares: making the models of all parameters and bodies is most of the work of making one."""
     app = FastAPI(
         title="assayer",
         version=version("assayer"),
@@ -176,7 +179,9 @@ def create_documented_app() -> FastAPI:
 
 def create_app(services: Services) -> FastAPI:
     """The caller opens and closes `services`, which must be open while requests are served."""
-    app = create_documented_app()
+    documented = documented_app()
+    app = FastAPI(routes=documented.routes, openapi_url=None, redirect_slashes=False)
+    app.openapi = documented.openapi  # type: ignore[method-assign]
     app.state.services = services
     app.state.readiness = Readiness(services.ready, services.settings.ready_seconds)
     app.state.streams = StreamLimit(services.settings)

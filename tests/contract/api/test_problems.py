@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from assayer.errors import StorageError
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 from orchestrator.api.common_schemas import ProblemDocument
 from orchestrator.store import PgJobs
 from tests.contract.api.service import ACME, BODY, TEXT, Service
@@ -177,7 +177,7 @@ async def test_a_parameter_that_nothing_would_heed_is_refused(
 
 
 async def test_every_route_of_the_api_refuses_a_parameter_that_it_does_not_know(service: Service) -> None:
-    routes = [one for one in create_documented_app().routes if isinstance(one, APIRoute) and one.path != "/metrics"]
+    routes = [one for one in documented_app().routes if isinstance(one, APIRoute) and one.path != "/metrics"]
     heeded = []
     async with service.caller() as client:
         for route in routes:

@@ -23,14 +23,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from index.memory_corpus import MemoryCorpus, MemoryCorpusVersions
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.service import BODY, TEXT, Service, served
 from tests.contract.store_records import paper
 from tests.postgres import SharedPostgres
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-schema = schemathesis.openapi.from_dict(create_documented_app().openapi())
+schema = schemathesis.openapi.from_dict(documented_app().openapi())
 
 _CHECKS = [
     schemathesis.checks.not_a_server_error,

@@ -14,7 +14,7 @@ from typer.main import get_command
 from cluster.cli.corpus import app
 from cluster.settings import Settings
 from cluster.settings_loading import variable_names
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 from tests.contract.manifests.network_reach import egress_peers
 from tests.contract.manifests.pod_rules import pod_problems
 from tests.contract.manifests.ray_rules import ray_problems
@@ -190,7 +190,7 @@ def test_the_way_in_leads_to_every_page_and_resource_and_not_to_figures() -> Non
             router: APIRouter | None = getattr(one, "original_router", None)
             yield from (one.path,) if isinstance(one, Route) else paths_of(router.routes if router else ())
 
-    paths = {*paths_of(create_documented_app().routes)}
+    paths = {*paths_of(documented_app().routes)}
     assert {"/", "/console", "/docs", "/metrics", "/openapi.json", "/readyz", "/v1/batches"} <= paths
     assert {path for path in paths if not is_open(path)} == {"/metrics"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 from orchestrator.api.problems import MEDIA_TYPE
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "openapi.json"
@@ -17,7 +17,7 @@ Operation = tuple[str, str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return create_documented_app().openapi()
+    return documented_app().openapi()
 
 
 @pytest.fixture(scope="module")

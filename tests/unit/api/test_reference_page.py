@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api.application import create_documented_app
+from orchestrator.api.application import documented_app
 from orchestrator.api.routes.reference_page import operations_by_tag, reference_html, type_in_words
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return create_documented_app().openapi()
+    return documented_app().openapi()
 
 
 @pytest.fixture(scope="module")
