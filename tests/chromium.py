@@ -15,7 +15,9 @@ from typing import Any
 
 __all__ = ["executable", "launch_options"]
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+HEADLESS = "chromium-headless-shell"
+"""Chromium without windows, tabs and menus: starts in half the processor time, and installs without a desktop."""
+NAMES = (HEADLESS, "chromium", "chromium-browser", "google-chrome")
 NPM_PACKAGE = "@sparticuz/chromium@153.0.0"
 """Chromium without a need for root: an executable with its libraries and one font, packed with Brotli."""
 FOLDER = Path(__file__).parents[1] / "build" / "chromium"
@@ -78,9 +80,17 @@ def install() -> None:
 
 
 def _install_from_debian() -> None:
+    install = ("install", "-qq", "--no-install-recommends")
+    _apt_get("update", "-qq")
+    try:
+        _apt_get(*install, HEADLESS)
+    except subprocess.CalledProcessError:  # older releases have none
+        _apt_get(*install, "chromium")
+
+
+def _apt_get(*arguments: str) -> None:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (("update", "-qq"), ("install", "-qq", "--no-install-recommends", "chromium")):
-        subprocess.run(["apt-get", *command], check=True, env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(["apt-get", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def _install_from_npm() -> None:

@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     share_run_folder(node.config, node.workerinput)
+
+
+def pytest_collection_finish() -> None:
+    """The thousands of tests are there until the end: no collection of garbage need go through them."""
+    gc.collect()
+    gc.freeze()
 
 
 _EXIT_STATUS = pytest.StashKey[int]()

@@ -20,6 +20,7 @@ from orchestrator.access.audit_chain import (
 )
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.json_columns import json_without_nul
 from orchestrator.store.rows import from_row
 
 __all__ = ["PgAuditLog"]
@@ -91,7 +92,7 @@ class PgAuditLog:
         if tip is None:  # `_BEGIN` has just seen to it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        words = canonical({"by": actor.name} | content)
+        words = canonical(json.loads(json_without_nul(canonical({"by": actor.name} | content))))
         unhashed = AuditEntry(
             tenant=tenant,
             number=tip["number"] + 1,

@@ -114,7 +114,7 @@ class ErasureBeginning(NamedTuple):
                 finished = await self._finished(connection, ideas)
             things = [one for one in (*self.jobs, self.batch) if one is not None and one not in finished]
             kept = [*self.taken_out_of, *finished]
-            more = {"taken_out_of": kept} if kept else {}
+            more: dict[str, list[str]] = {"taken_out_of": [*kept]} if kept else {}
             tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, things, self.now, **more)
         await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
         return ErasureBegun(tip.number, ideas, finished)

@@ -17,7 +17,7 @@ from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PAPERS = 300
+PAPERS = 120
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, embedder: SentenceTransformer
         pytest.skip(f"{REAL_PAPERS} is not there: it holds the real papers")
     directory = tmp_path_factory.mktemp("real")
     with gzip.open(REAL_PAPERS, "rt", encoding="utf-8") as lines:
-        some = [json.loads(line) for line in islice(lines, 0, None, 85)][:PAPERS]
+        some = [json.loads(line) for line in islice(lines, 0, None, 210)][:PAPERS]
     corpus = built(write_jsonl(directory / "papers.jsonl", some), directory / "corpus", embedder)
     yield corpus
     corpus.close()

@@ -76,6 +76,18 @@ async def test_database_refuses_to_change_what_was_written(service: Service, sta
     assert await _log(service) == before
 
 
+async def test_words_with_a_nul_are_kept_as_the_database_can_read_them(service: Service) -> None:
+    owner, ada = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
+    _, (first,) = await call_of(service, "# One")
+    async with asking(service, owner) as asks:
+        body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
+        declared = await asks.post(f"/v1/evaluations/{first}/conflicts", json=body)
+        assert declared.status_code in (200, 201), declared.text
+    reasons = "SELECT content::jsonb ->> 'reason' AS reason FROM audit_contents WHERE about = $1"
+    assert [row["reason"] for row in await service.database.fetch(reasons, first)] == ["a friend\ufffd of theirs"]
+    assert list(audit_faults(await service.services.audit_log.entries(ACME))) == []
+
+
 async def test_erasing_an_applicant_takes_the_words_and_leaves_the_chain(service: Service) -> None:
     async with service.caller("submit", "read", "manage") as owner:
         batch = await owner.post("/v1/evaluations", json=BODY)
