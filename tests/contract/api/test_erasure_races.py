@@ -13,6 +13,7 @@ from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
+from orchestrator.store.retention import erase_jobs
 from tests.contract.api.people import OPERATOR, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.api.test_batches import JSONL
@@ -210,10 +211,10 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
             headers = {"Idempotency-Key": "once"}
             asking_now = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
             await waiting(service.database, 1)
-            await holder.execute("DELETE FROM jobs WHERE request ->> 'source' = '3.txt'")
+            found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+            await erase_jobs(holder, ACME, found, now, 1)
         await holder.close()
         refused = problem(await asking_now, 409, "conflict")
-        found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
         await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
         again = await owner.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
