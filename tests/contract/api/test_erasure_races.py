@@ -204,17 +204,19 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
     call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
     asked = {"batch": call, "blind": False}
     async with service.caller() as owner:
-        holder = await service.database.connect_unpooled()
-        async with holder.transaction():
-            # What is kept of a request is looked up when its job is added, and waits here.
-            await holder.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
-            headers = {"Idempotency-Key": "once"}
-            asking_now = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
-            await waiting(service.database, 1)
-            found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
-            await erase_jobs(holder, ACME, found, now, 1)
-        await holder.close()
-        refused = problem(await asking_now, 409, "conflict")
+        headers = {"Idempotency-Key": "once"}
+        found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
+
+        async def erase_meanwhile(connection: Connection) -> "asyncio.Task[httpx2.Response]":
+            async with connection.transaction():
+                # What is kept of a request is looked up when its job is added, and waits here.
+                await connection.execute("LOCK TABLE idempotency IN ACCESS EXCLUSIVE MODE")
+                begun = asyncio.create_task(owner.post("/v1/rankings", json=asked, headers=headers))
+                await waiting(service.database, 1)
+                await erase_jobs(connection, ACME, found, now, 1)
+            return begun
+
+        refused = problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
         await erasures.erase(ACME, OPERATOR, found, now, source="3.txt")
         again = await owner.post("/v1/rankings", json=asked, headers=headers)
     assert f"1 of the {ENTRANTS} evaluations that it was made of were deleted" in (refused.detail or "")
