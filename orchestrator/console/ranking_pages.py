@@ -15,7 +15,7 @@ from orchestrator.access.signed_in import SignedIn, allowed_to
 from orchestrator.api.identifiers import PathId
 from orchestrator.api.job_routes import find_job
 from orchestrator.api.problems import HttpProblem
-from orchestrator.api.ranking_candidates import RankingBody, ranking_request
+from orchestrator.api.ranking_candidates import Name, RankingBody, ranking_request
 from orchestrator.api.services import Services, ServicesDependency
 from orchestrator.console.scripted_page import page_response
 from orchestrator.console.shortlist import shortlist
@@ -42,6 +42,8 @@ class RankingChoice(Frozen):
         default=RankingOptions.model_fields["calls_per_idea"].default, gt=0, le=1_000, allow_inf_nan=False
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
+    earlier: Name | None = None
+    """A ranking whose comparisons are not asked again."""
 
 
 class RankingEstimate(Frozen):
@@ -50,7 +52,10 @@ class RankingEstimate(Frozen):
     """Rows of the call that are not ranked, and why."""
     unscored: int
     comparisons: int
+    made: int
+    """Of these, in the earlier ranking."""
     cost_usd: float | Absent
+    """Of those that are to be asked."""
 
 
 @router.get("")
@@ -62,10 +67,11 @@ async def rankings(
     cut: str = "",
     calls_per_idea: str = "",
     max_usd: str = "",
+    earlier: str = "",
 ) -> Response:
     """Those of the call; with a choice also what it would take."""
     call = await services.find_batch(who.tenant, id)
-    given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd}
+    given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd, "earlier": earlier}
     choice, fault, expected = RankingChoice(), "", None
     if any(given.values()) and who.may("run calls"):
         try:
@@ -93,9 +99,11 @@ async def start(
     cut: Annotated[str, Form(max_length=20)] = "",
     calls_per_idea: Annotated[str, Form(max_length=20)] = "",
     max_usd: Annotated[str, Form(max_length=20)] = "",
+    earlier: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
     call = await services.find_batch(who.tenant, id)
-    work, candidates = await ranking_request(_body(call, _choice(cut, calls_per_idea, max_usd)), services, who.tenant)
+    choice = _choice(cut, calls_per_idea, max_usd, earlier)
+    work, candidates = await ranking_request(_body(call, choice), services, who.tenant)
     job = JobId(services.new_id("rk"))
     subject = f"{call.name or call.id}: {len(work.ideas):,} proposals"
     new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
@@ -156,11 +164,13 @@ async def progress(
     return answer
 
 
-def _choice(cut: str, calls_per_idea: str, max_usd: str) -> RankingChoice:
+def _choice(cut: str, calls_per_idea: str, max_usd: str, earlier: str) -> RankingChoice:
     """Of a form, whose empty fields say nothing. Raises HttpProblem."""
-    given = {"cut": cut.strip(), "calls_per_idea": calls_per_idea.strip(), "max_usd": max_usd.strip()}
+    given = {"cut": cut, "calls_per_idea": calls_per_idea, "max_usd": max_usd, "earlier": earlier}
     try:
-        return RankingChoice.model_validate_strings({name: value for name, value in given.items() if value})
+        return RankingChoice.model_validate_strings(
+            {name: value.strip() for name, value in given.items() if value.strip()}
+        )
     except ValueError:
         raise HttpProblem.invalid(
             "Places are a whole number from 1, comparisons for each proposal and dollars are numbers above 0.", "/cut"
@@ -169,7 +179,11 @@ def _choice(cut: str, calls_per_idea: str, max_usd: str) -> RankingChoice:
 
 def _body(call: BatchStatus, choice: RankingChoice) -> RankingBody:
     return RankingBody(
-        batch=call.id, cut=choice.cut, calls_per_idea=choice.calls_per_idea, limits=Limits(max_usd=choice.max_usd)
+        batch=call.id,
+        cut=choice.cut,
+        calls_per_idea=choice.calls_per_idea,
+        earlier=choice.earlier,
+        limits=Limits(max_usd=choice.max_usd),
     )
 
 
@@ -178,12 +192,14 @@ async def _estimate(services: Services, tenant: TenantId, call: BatchStatus, cho
     work, candidates = await ranking_request(_body(call, choice), services, tenant)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
+    made = min(comparisons, len({(one.first, one.second) for one in work.known}))
     return RankingEstimate(
         entrants=count,
         left_out=tuple((one.row, one.source, one.reason) for one in candidates.left_out),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
-        cost_usd=await _price(services, tenant, comparisons),
+        made=made,
+        cost_usd=await _price(services, tenant, comparisons - made),
     )
 
 

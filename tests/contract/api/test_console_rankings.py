@@ -12,7 +12,7 @@ from playwright.async_api import Page, async_playwright
 from assayer.models import Absent, EvaluationId, Part, Report, Score
 from assayer.models.paper import CorpusFit
 from orchestrator.jobs.models import JobVerdict
-from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.jobs.requests import EvaluationRequest, RankingRequest
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
 from tests.chromium import launch_options
@@ -112,12 +112,39 @@ async def test_a_ranking_is_estimated_started_and_cut_somewhere_else(service: Se
         assert path in (await officer.get(here)).text
 
 
+async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Service) -> None:
+    call = await ended_call(service)
+    here = f"/console/calls/{call}/rankings"
+    async with signed_in(service, await service.key()) as officer:
+        assert "Comparisons made before" not in (await officer.get(here)).text
+        asked = {"calls_per_idea": "2"}
+        form = asked | {"csrf_token": await token_of(officer, f"{here}?cut=2")}
+        first = (await officer.post(here, data=form, headers={"Origin": "http://api"})).headers["location"]
+        await finish(service)
+        earlier = first.rpartition("/")[2]
+        await service.database.execute("DELETE FROM pair_verdicts WHERE place > 12")  # a smaller one
+        more = await officer.get(here, params={"calls_per_idea": "4", "earlier": earlier})
+        assert f"{ENTRANTS} proposals, 24 comparisons, 12 of them made before; about $" in more.text
+        assert f'<option value="{earlier}" selected>' in more.text
+        same = await officer.get(here, params=asked | {"earlier": earlier})
+        assert "12 comparisons, 12 of them made before; nothing more is asked" in same.text
+        started = await officer.post(here, data=form | {"earlier": earlier}, headers={"Origin": "http://api"})
+        work = (await service.lease()).request
+        unknown = await officer.post(here, data=form | {"earlier": "rk_none"}, headers={"Origin": "http://api"})
+        bent = await officer.get(here, params=asked | {"earlier": "../../x"})
+    assert started.status_code == 303
+    assert isinstance(work, RankingRequest)
+    assert len(work.known) == 12
+    assert unknown.status_code == 404
+    assert 'role="alert"' in bent.text
+
+
 async def test_who_has_no_score_or_no_covered_field_is_said_before_and_beside_the_rank(service: Service) -> None:
     call = await ended_call(service, uncovered=2)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
-        assert "2 of them have no score. They begin in the middle of the order" in estimate.text
+        assert "2 of the proposals have no score. They begin in the middle of the order" in estimate.text
         form = {"csrf_token": await token_of(officer, f"{here}?cut=2"), "cut": "2", "calls_per_idea": "10"}
         path = (await officer.post(here, data=form, headers={"Origin": "http://api"})).headers["location"]
         await finish(service)
@@ -200,5 +227,10 @@ async def test_an_officer_ranks_a_call_and_moves_its_cut(
         await page.wait_for_url("**cut=4**")
         await page.get_by_role("link", name="In the table").click()
         await page.get_by_role("heading", name=f"{ENTRANTS} proposals").wait_for()
+        await page.get_by_role("link", name="Rankings").click()
+        await page.get_by_label("Comparisons made before").select_option(index=1)
+        await page.get_by_role("button", name="Estimate").click()
+        await page.get_by_text("30 of them made before").wait_for()
+        await _look(page, page.url, tmp_path, "rankings-again", width)
         await browser.close()
     assert complaints == []
