@@ -108,7 +108,7 @@ class RankingCandidates:
     left_out: list[LeftOut] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
-    """That the ideas are from."""
+    """That were read, those left out among them."""
 
 
 async def ranking_request(
@@ -179,6 +179,7 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
     candidates = RankingCandidates()
     first: dict[str, str] = {}
     async for job, _, report in services.jobs.batch_rows(tenant, name):
+        candidates.evaluations.append(job.id)
         if report is None:
             reason = job.problem.title if job.problem else f"It has no report: it is {job.state}."
         elif report.idea.id in first:
@@ -193,7 +194,6 @@ async def _candidates_of_batch(services: Services, tenant: TenantId, name: Batch
 
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
     candidates.ideas[report.idea.id] = idea_of_report(report)
-    candidates.evaluations.append(job.id)
     score = score_of(report)
     if isinstance(score, Absent):
         candidates.unscored.append(UnscoredIdea(**_named(job), reason=score.reason))

@@ -173,7 +173,9 @@ def _choice(cut: str, calls_per_idea: str, max_usd: str, earlier: str) -> Rankin
         )
     except ValueError:
         raise HttpProblem.invalid(
-            "Places are a whole number from 1, comparisons for each proposal and dollars are numbers above 0.", "/cut"
+            "Places are a whole number from 1, comparisons for each proposal and dollars are numbers above 0, and an "
+            "earlier ranking is one of those listed.",
+            "/cut",
         ) from None
 
 

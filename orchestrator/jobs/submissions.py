@@ -39,7 +39,7 @@ class NewJob(Frozen):
     traceparent: str | None = None
     """Of the request (W3C Trace Context), where it is part of a trace."""
     made_of: tuple[JobId, ...] = ()
-    """Evaluations of which it holds the ideas: it is added only while all of them are there."""
+    """Evaluations that it holds, or its answer names: it is added only while all of them are there."""
 
 
 class NewBatch(Frozen):

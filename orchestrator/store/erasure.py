@@ -13,7 +13,7 @@ from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
-from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, stored_name
+from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, ideas_of, stored_name
 from orchestrator.store.job_sql import called
 from orchestrator.store.rows import from_row
 from orchestrator.store.taken_out import (
@@ -36,10 +36,10 @@ def _called(column: str) -> str:
 # Comparisons, scores and rankings hold whole ideas: by the sender's name for them, or by the words of an idea that an
 # evaluation found here has. Lists of items name them by `id`, `reference` or `source`.
 _FOUND = f"""
-    WITH {APPLICANT}, ideas_of (idea) AS (SELECT idea FROM own UNION SELECT unnest($4::text[]))
+    WITH {APPLICANT}
     SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, (
         SELECT count(*)::integer FROM jsonb_array_elements(ideas) AS one
-        WHERE {_called("(one ->> 'source')")} OR one ->> 'id' IN (SELECT idea FROM ideas_of)
+        WHERE {_called("(one ->> 'source')")} OR one ->> 'id' IN (SELECT idea FROM own)
     ) AS taken, jsonb_array_length(ideas) AS standing
     FROM jobs LEFT JOIN rankings ON job = id
     WHERE tenant = $1 AND (
@@ -54,7 +54,7 @@ _FOUND = f"""
             )
             OR EXISTS (
                 SELECT FROM jsonb_path_query(request, '$.**.id') AS named
-                WHERE named #>> '{{}}' IN (SELECT idea FROM ideas_of)
+                WHERE named #>> '{{}}' IN (SELECT idea FROM own)
             )
         )
     )
@@ -120,7 +120,7 @@ class PgErasures:
         self._documents = documents
 
     async def find(
-        self, tenant: TenantId, source: str | None, batch: BatchId | None, ideas: Sequence[str] = ()
+        self, tenant: TenantId, source: str | None, batch: BatchId | None, ideas: Set[str] = frozenset()
     ) -> list[JobToErase]:
         """Evaluations whose sender called them so, or of the batch, and whatever else holds their ideas, or these. The
         oldest first."""
@@ -143,15 +143,14 @@ class PgErasures:
         batch: BatchId | None = None,
         ranking: JobId | None = None,
         taken_out_of: Sequence[JobId] = (),
-        ideas: Sequence[str] = (),
+        ideas: Set[str] = frozenset(),
     ) -> Erased:
         """These jobs, the rows that were refused under this name, and the batch with all that it has come to hold.
         Jobs that have not ended are cancelled, of which no webhook is told.
 
         `ranking`: the job is that, and goes for itself, not with an applicant. Raises ReviewRefused where a call that
         it ranks is signed off: what was decided may rest on it. `taken_out_of`: rankings that are done, which stay,
-        signed off or not, without whatever is named so. `ideas`: the applicant's, besides those of evaluations that
-        are there."""
+        signed off or not, without whatever is named so. `ideas`: of evaluations that are gone by now."""
         # First: should this end half way, the log says more than was done, never less.
         beginning = ErasureBeginning(self._log, tenant, actor, now, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
@@ -169,26 +168,34 @@ class PgErasures:
         if batch is not None:
             # No part of it comes in from here on, and one that was just coming in has come.
             await self._database.execute(_CLOSE_BATCH, tenant, batch)
+            begun.ideas.update(await self._database.run(partial(ideas_of, tenant, None, batch)))
             while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
                 await self._database.run(partial(steps.delete_jobs, [JobId(row["id"]) for row in rows]))
             await self._database.run(partial(steps.delete_batch, batch))
-        if source is not None:
-            await self._erase_begun(tenant, actor, source, now, {*jobs, *kept}, begun.ideas)
+        if source is not None or batch is not None:
+            await self._erase_begun(tenant, actor, now, {*jobs, *kept}, source, batch, begun.ideas)
         if self._documents is not None:
             await self._documents.sweep_soon()
         return Erased(begun.proof, begun.finished)
 
     async def _erase_begun(
-        self, tenant: TenantId, actor: Actor, source: str, now: dt.datetime, known: Set[JobId], ideas: Sequence[str]
+        self,
+        tenant: TenantId,
+        actor: Actor,
+        now: dt.datetime,
+        known: Set[JobId],
+        source: str | None,
+        batch: BatchId | None,
+        ideas: Set[str],
     ) -> None:
-        """What began with the applicant's idea since it was looked for, with an entry of its own. Evaluations that were
-        sent under the name meanwhile stay: nobody has been shown them."""
+        """What began with the applicant's idea, or those of the batch, since it was looked for, with an entry of its
+        own. Evaluations that were sent under the name meanwhile stay: nobody has been shown them."""
         found = [one for one in await self.find(tenant, source, None, ideas) if one.kind != "evaluation"]
         begun = [one for one in found if one.id not in known]
         if begun:
-            going = [one.id for one in begun if not one.stays]
-            kept = [one.id for one in begun if one.stays]
-            await self.erase(tenant, actor, going, now, source=source, taken_out_of=kept, ideas=ideas)
+            kept = [one.id for one in begun if batch is None and one.stays]
+            going = [one.id for one in begun if one.id not in kept]
+            await self.erase(tenant, actor, going, now, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
 
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0

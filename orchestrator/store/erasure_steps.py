@@ -1,7 +1,7 @@
 """The steps of an erasure, each in one transaction, so that nobody's words about it are written in between."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import asyncpg
@@ -22,9 +22,9 @@ from orchestrator.store.taken_out import (
     take_out,
 )
 
-__all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "stored_name"]
+__all__ = ["ErasureBeginning", "ErasureBegun", "ErasureSteps", "ideas_of", "stored_name"]
 
-_IDEAS_OF = f"WITH {APPLICANT} SELECT idea FROM own WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
+_IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"  # noqa: S608 - put together from constants
 _REFUSED = called("(one ->> 'source')", "$2")
 # What others add to the list at the same moment stays: it is filtered as it is when its row is changed.
 _FORGET_REFUSED = f"""
@@ -54,7 +54,7 @@ _FORGET_MESSAGES = """
     WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
 """
 # What a request was answered tells which rows were refused, doubled or left out. Whoever repeats it within its week is
-# still told what became of it, without those lists.
+# still told what became of it, without those lists. Rankings name evaluations of others that they left out.
 _FORGET_RESPONSES = """
     UPDATE idempotency SET body = convert_to(
         (
@@ -63,7 +63,13 @@ _FORGET_RESPONSES = """
         )::text,
         'UTF8'
     )
-    WHERE tenant = $1 AND split_part(location, '/', 4) = ANY($2)
+    WHERE tenant = $1 AND (
+        split_part(location, '/', 4) = ANY($2)
+        OR CASE WHEN location LIKE '/v1/rankings/%' THEN EXISTS (
+            SELECT FROM jsonb_path_query(convert_from(body, 'UTF8')::jsonb, '$.*[*].evaluation') AS named
+            WHERE named #>> '{}' = ANY($2)
+        ) ELSE false END
+    )
 """
 _DONE_RANKINGS = """
     SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2) AND kind = 'ranking' AND state = 'done' ORDER BY id
@@ -74,14 +80,14 @@ _CALLS_RANKED = "SELECT batch FROM ranking_calls WHERE job = $1 ORDER BY batch"
 class ErasureBegun(NamedTuple):
     proof: int
     """Number of the entry of the audit log that says what is erased."""
-    ideas: list[str]
-    """The applicant's."""
+    ideas: set[str]
+    """The applicant's, or the batch's."""
     finished: dict[JobId, RankedApplicant]
     """Of the jobs that were to go, rankings that are done by now: they stay without the applicant."""
 
 
 class ErasureBeginning(NamedTuple):
-    """What is done first: the log says what goes, and none of it can finish any more."""
+    """What is done first: the log says what goes, and of an applicant nothing can finish any more."""
 
     log: PgAuditLog
     tenant: TenantId
@@ -92,7 +98,7 @@ class ErasureBeginning(NamedTuple):
     jobs: Sequence[JobId]
     ranking: JobId | None
     taken_out_of: Sequence[JobId]
-    ideas: Sequence[str]
+    ideas: Set[str]
 
     @property
     def about(self) -> str:
@@ -103,23 +109,22 @@ class ErasureBeginning(NamedTuple):
         async with connection.transaction():
             for row in await connection.fetch(_CALLS_RANKED, self.ranking):
                 await hold_call_open(connection, self.tenant, row["batch"])
-            ideas, finished, cancelled = list(self.ideas), dict[JobId, RankedApplicant](), list[asyncpg.Record]()
+            ideas = self.ideas | await ideas_of(self.tenant, self.source, self.batch, connection)
+            finished, cancelled = dict[JobId, RankedApplicant](), list[asyncpg.Record]()
             if self.source is not None:
-                rows = await connection.fetch(_IDEAS_OF, self.tenant, stored_name(self.source), None)
-                ideas += [row["idea"] for row in rows]
-                # None that goes can finish from here on; what has finished since it was looked at stays.
+                # What has finished since it was looked at stays.
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
-                await connection.fetch(_FORGET_MESSAGES, self.tenant, self.jobs)
                 finished = await self._finished(connection, ideas)
             things = [one for one in (*self.jobs, self.batch) if one is not None and one not in finished]
+            await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
             kept = [*self.taken_out_of, *finished]
             more: dict[str, list[str]] = {"taken_out_of": [*kept]} if kept else {}
             tip = await self.log.erase_within(connection, self.tenant, self.actor, self.about, things, self.now, **more)
         await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
-        return ErasureBegun(tip.number, ideas, finished)
+        return ErasureBegun(tip.number, set(ideas), finished)
 
-    async def _finished(self, connection: Connection, ideas: Sequence[str]) -> dict[JobId, RankedApplicant]:
+    async def _finished(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
         finished = {}
         for row in await connection.fetch(_DONE_RANKINGS, self.tenant, self.jobs):
             standing = await ranked_applicant(connection, self.tenant, row["id"], stored_name(self.source) or "", ideas)
@@ -147,7 +152,7 @@ class ErasureSteps(NamedTuple):
             await self._forget(connection, jobs, [*jobs, *batches])
         await notify(connection, (one for row in cancelled for one in cancelled_notifications(row["id"])))
 
-    async def take_out_of(self, ranking: JobId, source: str, ideas: Sequence[str], connection: Connection) -> None:
+    async def take_out_of(self, ranking: JobId, source: str, ideas: Set[str], connection: Connection) -> None:
         async with connection.transaction():
             standing = await ranked_applicant(connection, self.tenant, ranking, stored_name(source) or "", ideas)
             if standing is None:
@@ -176,6 +181,16 @@ class ErasureSteps(NamedTuple):
         await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
         await connection.fetch(_FORGET_RESPONSES, self.tenant, answered)
         await self.log.erase_late(connection, self.tenant, self.actor, self.about, things, self.now)
+
+
+async def ideas_of(
+    tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
+) -> frozenset[str]:
+    """Of evaluations that are there."""
+    if source is None and batch is None:
+        return frozenset()
+    rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])
+    return frozenset(row["idea"] for row in rows)
 
 
 def stored_name(source: str | None) -> str | None:

@@ -47,7 +47,8 @@ _EXTEND_BATCH = """
 _KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
 _KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
-# An erasure that has deleted some is done, so that they are missed; any other waits for this, and finds what was added.
+# What an erasure has deleted by then is missed; what it has not, it waits for, and finds what was added when it looks
+# again. Here jobs are held before their call: whoever locks a call and then such jobs waits for none of them.
 _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
 # A microsecond apart: the order of acceptance is the order of the rows.
@@ -82,8 +83,9 @@ async def submit_jobs(
     log: PgAuditLog,
     by: ActBy | None,
 ) -> RecordedResponse | None:
-    """In a transaction of its own; running it twice changes nothing more. `by`: whose act it is, where it is one that
-    stands in the audit log. Raises IdempotencyKeyReused, QueueFull,
+    """In a transaction of its own; running it twice changes nothing more.
+
+    `by`: whose act it is, where it is one that stands in the audit log. Raises IdempotencyKeyReused, QueueFull,
     BatchClosed, EvaluationsDeleted, ReviewRefused where the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):

@@ -1,7 +1,7 @@
 """One applicant taken out of a finished ranking, which stays as it was for all others: a gap where they stood."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from assayer.models import Absent
@@ -38,21 +38,24 @@ APPLICANT = f"""
             OR {called("(jobs.request #>> '{idea,source}')", "$2")}
         )
     ), own (idea) AS (
-        SELECT idea FROM direct EXCEPT
-        SELECT idea FROM ({_IDEAS} NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)) AS others
+        (SELECT idea FROM direct UNION SELECT unnest($4::text[])) EXCEPT
+        SELECT idea FROM (
+            {_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
+        ) AS others
     )
 """  # noqa: S608 - put together from constants
-"""Evaluations that a tenant ($1) calls so ($2), or of a batch ($3), and those of their ideas that are nobody else's: by
-the same words in somebody else's proposal nobody is found."""
+"""Evaluations that a tenant ($1) calls so ($2), or of a batch ($3), and their ideas, with those ($4) of evaluations
+that are gone by now. By words that somebody else's proposal has too no applicant is found while that is there."""
 
 _LOCK = """
     SELECT size FROM jobs JOIN rankings ON job = id
     WHERE tenant = $1 AND id = $2 AND kind = 'ranking' AND state = 'done' FOR UPDATE OF jobs
 """
 _TAKEN = f"""
+    WITH {APPLICANT}
     SELECT one ->> 'id' AS idea, (one ->> 'rank')::integer AS rank
     FROM rankings, jsonb_array_elements(ideas) AS one
-    WHERE job = $1 AND ({called("(one ->> 'source')", "$2")} OR one ->> 'id' = ANY($3::text[]))
+    WHERE job = $5 AND ({called("(one ->> 'source')", "$2")} OR one ->> 'id' IN (SELECT idea FROM own))
     ORDER BY rank
 """  # noqa: S608 - put together from constants
 # What the proof of each erasure looks for: that it came by.
@@ -188,13 +191,14 @@ class RankedApplicant(NamedTuple):
 
 
 async def ranked_applicant(
-    connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Sequence[str]
+    connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
-    """Whoever is called so there, or has one of these ideas. Keeps the ranking as it is until the transaction has
-    ended. None: it is not there any more."""
+    """Whoever is called so, there or as an evaluation, or had one of these ideas.
+
+    Keeps the ranking as it is until the transaction has ended. None: it is not there any more."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
-    rows = await connection.fetch(_TAKEN, ranking, source, ideas)
+    rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)
     taken = tuple(row["idea"] for row in rows)
     others = await connection.fetchval(_OTHERS, ranking, taken)
     return RankedApplicant(taken, tuple(row["rank"] for row in rows), others)

@@ -124,22 +124,17 @@ async def erasure_of(services: Services, tenant: TenantId, source: str | None, b
 
 def _loss(one: JobToErase) -> str:
     """Of a ranking that goes with one applicant: what others lose. Empty where that is nothing."""
+    called = _ranking_called(one.subject or one.id)
     if one.kind == "ranking" and one.state not in TERMINAL:
-        return _lost_under_way(one.subject or one.id)
+        return f"{called} is under way and goes with it: the others have to be ranked anew, without this applicant."
     if not one.left:
         return ""
     cost = "what it cost is not known" if one.cost_usd is None else f"it cost {money(one.cost_usd)}"
-    left = count(one.left, "proposal")
-    return (
-        f"The ranking “{one.subject or one.id}” goes with it ({cost}): of {left} that would be left there is no order."
-    )
+    return f"{called} goes with it ({cost}): of {count(one.left, 'proposal')} that would be left there is no order."
 
 
-def _lost_under_way(title: str) -> str:
-    return (
-        f"The ranking “{title}” is under way and goes with it: "
-        "the others have to be ranked anew, without this applicant."
-    )
+def _ranking_called(name: str) -> str:
+    return f"The ranking “{name}”"
 
 
 async def erase_found(
@@ -160,7 +155,9 @@ async def erase_found(
     }
     warnings = list(found.warnings)
     for one in finished.values():
-        warnings.remove(_lost_under_way(one.title or one.id))
+        lost = next((said for said in warnings if said.startswith(_ranking_called(one.title or one.id))), None)
+        if lost is not None:
+            warnings.remove(lost)
     return found.model_copy(
         update={
             "warnings": tuple(warnings),

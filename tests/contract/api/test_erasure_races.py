@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -224,23 +225,67 @@ async def test_ranking_whose_reports_were_read_before_the_erasure_is_not_added_a
     assert await stored(service.database, "3.txt") == []
 
 
+@asynccontextmanager
+async def waiting_to_be_added(database: Database) -> AsyncIterator[None]:
+    """Jobs are not added before the end."""
+    holder = await database.connect_unpooled()
+    await holder.execute("""
+        CREATE FUNCTION wait_to_be_added() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pg_advisory_xact_lock(1);
+            RETURN NEW;
+        END $$
+    """)
+    try:
+        await holder.execute(
+            "CREATE TRIGGER waits BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION wait_to_be_added()"
+        )
+        async with holder.transaction():
+            await holder.execute("SELECT pg_advisory_xact_lock(1)")
+            yield
+    finally:
+        await holder.execute("DROP FUNCTION wait_to_be_added CASCADE")
+        await holder.close()
+
+
 async def test_an_erasure_waits_for_a_ranking_that_is_being_added_and_takes_it_too(service: Service) -> None:
     call, erasures, now = await ended_call(service), service.services.erasures, service.services.clock.now()
     found = [one.id for one in await erasures.find(ACME, "3.txt", None)]
     async with service.caller() as owner:
-        holder = await service.database.connect_unpooled()
-        async with holder.transaction():
-            # The last that a ranking is added to is the log.
-            await holder.execute("LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE")
+        async with waiting_to_be_added(service.database):
+            # By then the evaluations are held, and not yet the log, at which the erasure would wait.
             adding = asyncio.create_task(owner.post("/v1/rankings", json={"batch": call, "blind": False}))
             await waiting(service.database, 1)
             erasing = asyncio.create_task(erasures.erase(ACME, OPERATOR, found, now, source="3.txt"))
             await waiting(service.database, 2)
-        await holder.close()
         begun = (await adding).json()["id"]
         proof = (await erasing).proof
         assert (await owner.get(f"/v1/rankings/{begun}")).status_code == 410
         assert (await owner.get(f"/v1/erasures/{proof}")).json()["still_stored"] == []
+    assert await stored(service.database, "3.txt") == []
+
+
+@pytest.mark.parametrize("what", ["ranking", "comparison"])
+async def test_what_begins_while_its_call_is_erased_goes_too(
+    service: Service, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    call = await ended_call(service)
+    async with service.caller() as owner:
+        listed = (await owner.get(f"/v1/batches/{call}/evaluations")).json()["items"]
+        pair = {"first_evaluation": listed[0]["id"], "second_evaluation": listed[1]["id"]}
+        body = {"batch": call, "blind": False} if what == "ranking" else pair
+        begun: list[str] = []
+
+        async def begin() -> None:
+            if not begun:
+                made = await owner.post(f"/v1/{what}s", json=body)
+                assert made.status_code == 202, made.text
+                begun.append(made.json()["id"])
+
+        after_the_words(monkeypatch, begin)
+        proof = await erased(owner, batch=call)
+        assert (await owner.get(f"/v1/{what}s/{begun[0]}")).status_code == 410
+    assert proof["still_stored"] == []
     assert await stored(service.database, "3.txt") == []
 
 

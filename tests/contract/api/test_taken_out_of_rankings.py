@@ -20,7 +20,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases
 from orchestrator.store.taken_out import STILL_RANKED
 from tests.contract.api.commands import Program
-from tests.contract.api.people import asking, person
+from tests.contract.api.people import OPERATOR, asking, person
 from tests.contract.api.service import ACME, Service, served
 from tests.contract.api.test_commands import program
 from tests.contract.api.test_console_rankings import ENTRANTS, ended_call, evaluated_call
@@ -272,16 +272,43 @@ async def test_whose_words_are_somebody_elses_too_is_taken_out_by_name_alone(ser
     assert "1.txt" not in [one.source for one in (await read(service, ranking))[0].ideas]
 
 
-async def test_ranking_of_a_call_stays_when_the_same_call_sent_before_is_erased(service: Service) -> None:
-    """As whoever tries a call out first does."""
+async def test_name_of_who_was_left_out_is_forgotten_in_what_the_request_was_answered(service: Service) -> None:
+    """As the same words stood there already. The ranking is somebody else's, and stays."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
-    trial, call = await evaluated_call(service, texts), await evaluated_call(service, texts)
-    ranking = await ranked(service, call, blind=False)
+    call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     async with service.caller() as owner:
-        assert (await erased(owner, batch=trial))["still_stored"] == []
-        assert len((await read(service, ranking))[0].ideas) == 3
-        assert (await erased(owner, batch=call))["still_stored"] == []
-        assert (await owner.get(f"/v1/rankings/{ranking}")).status_code == 410
+        body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
+        made = await owner.post("/v1/rankings", json=body, headers=headers)
+        assert [one["source"] for one in made.json()["left_out"]] == ["twin.txt"]
+        await erase(service, "twin.txt")
+        again = await owner.post("/v1/rankings", json=body, headers=headers)
+    assert (again.json()["id"], again.json()["left_out"]) == (made.json()["id"], [])
+    assert await stored(service.database, "twin.txt") == []
+
+
+async def test_two_with_the_same_words_erased_at_once_leave_none_of_them(service: Service) -> None:
+    """Also in a ranking that calls them otherwise. Each is looked for while the other is there still."""
+    texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
+    await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
+    erasures, now = service.services.erasures, service.services.clock.now()
+    async with service.caller() as owner:
+        ideas = [{"id": f"x{n}", "text": text} for n, text in enumerate([*texts.values(), f"Idea of worth 7. {WORDS}"])]
+        made = (await owner.post("/v1/rankings", json={"ideas": ideas, "blind": False})).json()["id"]
+        await finish(service)
+        found = {name: [one.id for one in await erasures.find(ACME, name, None)] for name in ("1.txt", "twin.txt")}
+        holder = await service.database.connect_unpooled()
+        async with holder.transaction():
+            for jobs in found.values():  # none is deleted before both have begun
+                await holder.fetch("SELECT FROM jobs WHERE id = ANY($1) FOR KEY SHARE", jobs)
+            erasing = [
+                asyncio.create_task(erasures.erase(ACME, OPERATOR, jobs, now, source=name))
+                for name, jobs in found.items()
+            ]
+            await waiting(service.database, 2)
+        await holder.close()
+        await asyncio.gather(*erasing)
+        left = [one.source for one in (await read(service, made))[0].ideas]
+    assert sorted(left) == ["x0", "x2", "x3"]
 
 
 async def test_a_ranking_of_two_and_one_under_way_go_as_a_whole(service: Service) -> None:
