@@ -10,7 +10,7 @@ from playwright.async_api import Page, async_playwright
 from tests.chromium import launch_options
 from tests.contract.api.service import Service, served
 
-__all__ = ["LOOKS", "SCREENSHOTS", "Look", "at_the_console", "look_over", "sideways"]
+__all__ = ["LOOKS", "PHONE_AND_DESK", "SCREENSHOTS", "Look", "at_the_console", "look_over", "sideways"]
 
 AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
@@ -29,6 +29,8 @@ class Look(NamedTuple):
 
 
 LOOKS = (Look(PHONE, "dark"), Look(PHONE, "light"), Look(1280, "dark"), Look(1280, "light"))
+PHONE_AND_DESK = (LOOKS[0], LOOKS[3])
+"""Of what is done at pages, as `test_console_looks` opens every page in all four."""
 _FAULTS = (
     "axe.run().then(found => found.violations.filter(one => ['serious', 'critical'].includes(one.impact))"
     ".map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' ')))"
@@ -60,13 +62,14 @@ async def at_the_console(
     assert [one for one in complaints if not (refused and one.startswith("Failed to load resource"))] == []
 
 
-async def look_over(page: Page, name: str, look: Look) -> None:
-    """No serious fault by axe, nothing wider than the screen; the picture stays in `build/screenshots`."""
+async def look_over(page: Page, name: str, look: Look, *, whole: bool = True) -> None:
+    """No serious fault by axe, nothing wider than the screen; the picture stays in `build/screenshots`: of the whole
+    page, or of what is in sight."""
     if not await page.evaluate("typeof axe === 'object'"):
         await page.evaluate(AXE.read_text("utf-8"))
     faults = await page.evaluate(_FAULTS)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SCREENSHOTS / f"{name}-{look}.png", full_page=True)
+    await page.screenshot(path=SCREENSHOTS / f"{name}-{look}.png", full_page=whole)
     assert faults == [], name
     assert await page.evaluate("document.documentElement.scrollWidth") <= look.width, name
 

@@ -8,7 +8,7 @@ from orchestrator.jobs.models import BatchId, JobId, JobVerdict
 from orchestrator.reviewing.models import ScoreOverride
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgReports
-from tests.contract.api.browsing import LOOKS, Look, at_the_console, look_over
+from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over
 from tests.contract.api.people import Person, asking, call_of, person
 from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.api.test_assignments_page import sent
@@ -132,7 +132,7 @@ async def test_a_panel_puts_first_what_reviewers_disagree_on(service: Service) -
         assert (await browser.get(f"/console/calls/{batch}/panel", params={"sort": "nothing"})).status_code == 422
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("look", PHONE_AND_DESK, ids=str)
 async def test_reviewer_officer_and_owner_decide_at_their_pages(service: Service, look: Look) -> None:
     ada, batch, _ = await reviewed_call(service, "# Rehearsal by risk", "# Ore from slag")
     async with at_the_console(service, ada.key, look) as (page, _url):

@@ -7,7 +7,7 @@ from assayer.errors import BudgetExhausted
 from orchestrator.jobs.models import JobId, JobVerdict, Problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
-from tests.contract.api.browsing import LOOKS, Look, at_the_console, look_over, sideways
+from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over, sideways
 from tests.contract.api.service import Service
 from tests.contract.api.test_console_rankings import ENTRANTS, ended_call
 from tests.contract.api.test_console_tables import call_with_reports, signed_in
@@ -118,7 +118,7 @@ async def test_a_ranking_that_ended_without_an_order_says_why(service: Service, 
     assert "There is no order, then" in page
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("look", PHONE_AND_DESK, ids=str)
 async def test_a_ranking_looks_as_it_should_in_every_state(service: Service, look: Look) -> None:
     key = await service.key()
     stopped_call = await ended_call(service)
