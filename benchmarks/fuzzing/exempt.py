@@ -120,6 +120,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.store.members.other_address": "compares two addresses of 254 characters",
     "orchestrator.store.tombstones.burial": "takes names of columns",
     "orchestrator.store.database_errors": _NAME_OF_OURS,
+    "orchestrator.store.erasure_steps.stored_name": "replaces one character in a name of 300",
     "orchestrator.store.job_sql": "takes names of columns",
     "orchestrator.mail.wording": "takes an address of 254 characters; tests/unit/test_mail_wording.py tries any",
     "orchestrator.outbox": "puts a sentence that says why a try failed beside the number of tries",

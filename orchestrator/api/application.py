@@ -156,11 +156,21 @@ Every accepted evaluation ends in exactly one verdict: a report, or a problem th
 Every refusal is an RFC 9457 problem document. Every POST takes an `Idempotency-Key`."""
 
 
+class _Documented(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        return openapi_document(self)
+
+
+class _Served(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        return documented_app().openapi()
+
+
 @cache
 def documented_app() -> FastAPI:
     """All routes and their OpenAPI document, without anything to serve them. One a process, which every application
     shares: making the models of all parameters and bodies is most of the work of making one."""
-    app = FastAPI(
+    app = _Documented(
         title="assayer",
         version=version("assayer"),
         summary="Research ideas in, cited and auditable reports out.",
@@ -173,15 +183,12 @@ def documented_app() -> FastAPI:
     )
     for routes in _ROUTERS:
         app.include_router(routes.router)
-    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
 
 def create_app(services: Services) -> FastAPI:
     """The caller opens and closes `services`, which must be open while requests are served."""
-    documented = documented_app()
-    app = FastAPI(routes=documented.routes, openapi_url=None, redirect_slashes=False)
-    app.openapi = documented.openapi  # type: ignore[method-assign]
+    app = _Served(routes=documented_app().routes, openapi_url=None, redirect_slashes=False)
     app.state.services = services
     app.state.readiness = Readiness(services.ready, services.settings.ready_seconds)
     app.state.streams = StreamLimit(services.settings)
